@@ -1,0 +1,139 @@
+//! Admission: trim, add, expiry. Also the repair of a log that a clock which stepped back left ahead of it.
+
+use crate::entry::{Entry, Kind};
+use crate::log::{Element, Record};
+use crate::request::{Error, Request, MAX_WINDOW_US};
+use crate::stats;
+use crate::window::{Live, Tail};
+use rand::{Rng, RngExt};
+
+/// The most expired elements that one admission removes.
+const TRIM_AT_MOST: usize = 64;
+/// A new log starts its totals below this, so that a member does not name an entry of another life of the key.
+const BASE_BELOW: u64 = 1 << 22;
+/// A heavier entry would be mistaken for wrapped totals.
+const MAX_WEIGHT: u64 = (1 << 63) - 1;
+/// Expiry counts in ms, by a clock that the server read before we read ours.
+const LEAST_SLACK_MS: i64 = 2;
+
+/// Records an admission of the request's cost, whatever the limits say. Answers its score, which is its receipt.
+pub fn admit(
+    log: &mut impl Record,
+    tail: Option<&Tail>,
+    now_us: i64,
+    request: &Request,
+    rng: &mut impl Rng,
+) -> Result<i64, Error> {
+    let longest_us = request.windows.longest_us();
+    let expiry_ms = tail.and_then(|_| log.expiry_ms());
+    // Somebody uses the key with a longer window: keep what his units need.
+    let longer_ms =
+        tail.and_then(|tail| promised_ms(tail, expiry_ms)).filter(|&ms| ms > nine_eighths_ms(longest_us));
+    let horizon_us = longer_ms.map_or(longest_us, |ms| ms.saturating_mul(1_000));
+    let expired_us = now_us.saturating_sub(horizon_us);
+
+    let kind = if request.resolution_us.is_some() { Kind::Shared } else { Kind::Single };
+    let mut entry = Entry { total: request.cost, weight: request.cost, kind };
+    let Some(tail) = tail.filter(|tail| tail.last_us > expired_us) else {
+        if tail.is_some() {
+            log.unlink();
+            stats::LOGS_RESTARTED.add(1);
+        }
+        entry.total = entry.total.wrapping_add(rng.random_range(0..BASE_BELOW));
+        log.add(now_us, entry)?;
+        log.expire_at(fresh_expiry_ms(now_us, longest_us, rng));
+        return Ok(now_us);
+    };
+
+    stats::ENTRIES_TRIMMED.add(log.trim(expired_us, TRIM_AT_MOST) as u64);
+
+    let base = tail.total().unwrap_or_else(|| rng.random_range(0..BASE_BELOW));
+    entry.total = entry.total.wrapping_add(base);
+    let score_us = if let Some((last_us, last)) = shareable(tail, now_us, request) {
+        entry.weight = entry.weight.saturating_add(last.weight);
+        let score_us = now_us.max(last_us);
+        log.replace(&[(score_us, entry)], &[last]);
+        score_us
+    } else {
+        let score_us = now_us.max(tail.last_us.saturating_add(1));
+        log.add(score_us, entry)?;
+        score_us
+    };
+
+    if let Some(promised_ms) = longer_ms {
+        log.expire_at(floor_ms(score_us).saturating_add(promised_ms));
+    } else {
+        // 1 ms above the window, since a call with a shorter one moves the expiry by whole ms.
+        let least_us = score_us.saturating_add(longest_us).saturating_add(1_000);
+        if expiry_ms.is_none_or(|at_ms| at_ms.saturating_mul(1_000) < least_us) {
+            log.expire_at(fresh_expiry_ms(score_us, longest_us, rng));
+        }
+    }
+    Ok(score_us)
+}
+
+/// The last entry and its score, where this call may add to it.
+fn shareable(tail: &Tail, now_us: i64, request: &Request) -> Option<(i64, Entry)> {
+    let resolution_us = request.resolution_us?;
+    let (last_us, last) = tail.entry.filter(|(_, last)| tail.foreign == 0 && last.kind == Kind::Shared)?;
+    let same_slot_or_ahead = last_us.checked_div(resolution_us)? >= now_us.checked_div(resolution_us)?;
+    let has_room = last.weight.checked_add(request.cost)? <= MAX_WEIGHT;
+    (same_slot_or_ahead && has_room).then_some((last_us, last))
+}
+
+/// Brings the elements ahead of the clock back to it, as one entry. So each unit counts at most the step too
+/// long and never too short, and nobody waits longer than a window. Answers the new end of the log.
+pub fn step_back(
+    log: &mut impl Record,
+    tail: &Tail,
+    now_us: i64,
+    request: &Request,
+    rng: &mut impl Rng,
+) -> Result<Tail, Error> {
+    stats::CLOCK_STEP_BACKS.add(1);
+    let longest_us = request.windows.longest_us();
+    let promised_ms = promised_ms(tail, log.expiry_ms()).filter(|ms| ms.saturating_mul(1_000) > longest_us);
+    let ahead = Live::count(log, tail, now_us);
+    let base = tail.total().map(|total| total.wrapping_add(ahead.leading));
+    let total = base.unwrap_or_else(|| ahead.units.saturating_add(rng.random_range(0..BASE_BELOW)));
+    let merged = Entry { total, weight: ahead.units.clamp(1, MAX_WEIGHT), kind: Kind::Shared };
+
+    let score_us = if let Some(Element { score_us, .. }) = log.last_up_to(now_us) {
+        log.remove_after(now_us);
+        now_us.max(score_us.saturating_add(1))
+    } else {
+        log.unlink();
+        now_us
+    };
+    log.add(score_us, merged)?;
+    log.expire_at(match promised_ms {
+        Some(promised_ms) => floor_ms(score_us).saturating_add(promised_ms),
+        None => fresh_expiry_ms(score_us, longest_us, rng),
+    });
+    Ok(Tail { last_us: score_us, entry: Some((score_us, merged)), foreign: 0 })
+}
+
+/// How long the newest unit of the log was promised to be kept: the distance of the expiry from it. `None`
+/// where nobody can have asked for that: no expiry, or scores that are no time of ours.
+pub fn promised_ms(tail: &Tail, expiry_ms: Option<i64>) -> Option<i64> {
+    let promised_ms = expiry_ms?.saturating_sub(floor_ms(tail.last_us));
+    (1..=nine_eighths_ms(MAX_WINDOW_US)).contains(&promised_ms).then_some(promised_ms)
+}
+
+/// The longest that an expiry set for this window lies ahead, rounding included.
+fn nine_eighths_ms(window_us: i64) -> i64 {
+    floor_ms(window_us.saturating_add(window_us / 8)).saturating_add(LEAST_SLACK_MS)
+}
+
+/// An expiry for a unit at `score_us`: the window and 1/16 to 1/8 of it, so that a busy key sets it seldom
+/// and keys born together do not die together.
+fn fresh_expiry_ms(score_us: i64, window_us: i64, rng: &mut impl Rng) -> i64 {
+    let window_ms = floor_ms(window_us);
+    let slack_ms = rng.random_range(window_ms / 16..=window_ms / 8).max(LEAST_SLACK_MS);
+    floor_ms(score_us.saturating_add(window_us)).saturating_add(slack_ms)
+}
+
+/// The ms in which a time lies.
+pub fn floor_ms(us: i64) -> i64 {
+    us.div_euclid(1_000)
+}

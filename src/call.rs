@@ -1,0 +1,101 @@
+//! One call of a command: its arguments, and the reply to it.
+
+use crate::api::Api;
+use crate::request::Error;
+use crate::window::Quota;
+use redis_module::raw::{self, RedisModuleCtx, RedisModuleString};
+use std::ffi::{c_int, c_long};
+
+/// A command that the server is running. Valid until its handler returns.
+pub struct Call<'a> {
+    /// The server's functions.
+    pub api: &'static Api,
+    /// The server's context of the call.
+    pub ctx: *mut RedisModuleCtx,
+    argv: &'a [*mut RedisModuleString],
+}
+
+/// What a command answers.
+#[derive(Debug)]
+pub enum Reply {
+    /// An integer.
+    Integer(i64),
+    /// The array of WITHQUOTA: `admitted`, then four integers for each window.
+    Quotas(i64, Vec<Quota>),
+}
+
+impl<'a> Call<'a> {
+    /// Takes what a handler was given; `None` for no arguments, which no server passes.
+    ///
+    /// # Safety
+    /// The three arguments are those of a command handler, and the call does not outlive it.
+    pub unsafe fn new(
+        api: &'static Api,
+        ctx: *mut RedisModuleCtx,
+        argv: *mut *mut RedisModuleString,
+        argc: c_int,
+    ) -> Option<Self> {
+        let argc = usize::try_from(argc).ok().filter(|&argc| argc > 0 && !argv.is_null())?;
+        // SAFETY: the server passes `argc` strings at `argv`, which live as long as the handler runs.
+        Some(Call { api, ctx, argv: unsafe { std::slice::from_raw_parts(argv, argc) } })
+    }
+
+    /// The name of the key, which the arity of each command assures.
+    pub fn key(&self) -> Result<*mut RedisModuleString, Error> {
+        self.argv.get(1).copied().ok_or(Error::Arity)
+    }
+
+    /// The arguments behind the key.
+    pub fn args(&self) -> impl Iterator<Item = &'a [u8]> + '_ {
+        self.argv.iter().skip(2).map(|&arg| {
+            // SAFETY: an argument lives as long as the handler runs.
+            unsafe { self.bytes(arg) }
+        })
+    }
+
+    /// The bytes of a string.
+    ///
+    /// # Safety
+    /// `text` is a string of the server that is neither changed nor freed while the bytes are in use.
+    pub unsafe fn bytes<'b>(&self, text: *const RedisModuleString) -> &'b [u8] {
+        let mut length = 0;
+        // SAFETY: `text` is valid; the server answers with its bytes and writes their number.
+        unsafe {
+            let start = (self.api.string_ptr_len)(text, &mut length);
+            std::slice::from_raw_parts(start.cast(), length)
+        }
+    }
+
+    /// Answers the caller.
+    pub fn reply(&self, result: Result<Reply, Error>) -> c_int {
+        let (api, ctx) = (self.api, self.ctx);
+        let integer = |value| {
+            // SAFETY: `ctx` is that of the running handler.
+            unsafe { (api.reply_integer)(ctx, value) };
+        };
+        match result.map_err(Error::text) {
+            Ok(Reply::Integer(value)) => integer(value),
+            Ok(Reply::Quotas(admitted, quotas)) => {
+                let length = quotas.len().saturating_mul(4).saturating_add(1);
+                // SAFETY: as above; the array gets as many integers as it is long.
+                unsafe { (api.reply_array)(ctx, length as c_long) };
+                integer(admitted);
+                for quota in quotas {
+                    integer(quota.limit as i64);
+                    integer(quota.remaining as i64);
+                    integer(quota.retry_after_ms);
+                    integer(quota.reset_after_ms);
+                }
+            }
+            Err(Some(text)) => {
+                // SAFETY: as above; the text ends in NUL and is copied.
+                unsafe { (api.reply_error)(ctx, text.as_ptr()) };
+            }
+            Err(None) => {
+                // SAFETY: as above.
+                unsafe { (api.wrong_arity)(ctx) };
+            }
+        }
+        raw::REDISMODULE_OK as c_int
+    }
+}

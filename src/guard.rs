@@ -1,0 +1,42 @@
+//! The border to C: no panic crosses it, since one that did would end the server.
+
+use crate::api::Api;
+use crate::call::{Call, Reply};
+use crate::request::Error;
+use crate::stats;
+use redis_module::logging::log_warning;
+use redis_module::raw::{RedisModuleCtx, RedisModuleString, REDISMODULE_ERR};
+use std::ffi::c_int;
+use std::panic::{catch_unwind, set_hook, AssertUnwindSafe};
+
+/// What runs a command.
+pub type Command = fn(&Call) -> Result<Reply, Error>;
+
+/// Runs `command` and sends its reply. A panic becomes an error reply, and a line in the log.
+///
+/// # Safety
+/// The last three arguments are those of a command handler.
+pub unsafe fn run(
+    command: Command,
+    ctx: *mut RedisModuleCtx,
+    argv: *mut *mut RedisModuleString,
+    argc: c_int,
+) -> c_int {
+    let Some(api) = Api::get() else { return REDISMODULE_ERR as c_int };
+    // SAFETY: as this function's; the call ends here.
+    let Some(call) = (unsafe { Call::new(api, ctx, argv, argc) }) else { return REDISMODULE_ERR as c_int };
+    // Nothing that a panic leaves half done is used again: the key is closed, the reply was not begun.
+    let result = catch_unwind(AssertUnwindSafe(|| command(&call))).unwrap_or_else(|_| {
+        stats::INTERNAL_ERRORS.add(1);
+        Err(Error::Internal)
+    });
+    if result.is_err() {
+        stats::ARGUMENT_ERRORS.add(u64::from(!matches!(result, Err(Error::Internal))));
+    }
+    call.reply(result)
+}
+
+/// Sends panics to the server's log instead of its standard error.
+pub fn log_panics() {
+    set_hook(Box::new(|panic| log_warning(format!("internal error, please report it: {panic}"))));
+}

@@ -1,0 +1,38 @@
+//! slidewin: exact sliding-window rate limiting as one native Redis command.
+//!
+//! The log of a key is an ordinary sorted set (`entry`, `log`); counting in it is pure (`window`, `admit`,
+//! `refund`); the server side opens the key (`zset`), writes and replicates (`effects`). `commands` reads from
+//! argument to reply.
+
+mod admit;
+mod api;
+mod call;
+mod clock;
+mod commands;
+mod effects;
+mod entry;
+mod guard;
+mod load;
+mod log;
+mod random;
+mod refund;
+mod request;
+mod stats;
+mod table;
+mod window;
+mod zset;
+
+#[cfg(not(test))]
+use redis_module::alloc::RedisAlloc as Allocator;
+#[cfg(test)] // There is no server whose allocator could be asked.
+use std::alloc::System as Allocator;
+
+redis_module::redis_module! {
+    name: "slidewin",
+    version: load::VERSION,
+    allocator: (Allocator, Allocator),
+    data_types: [],
+    init: on_load,
+}
+
+use load::on_load;

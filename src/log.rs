@@ -1,0 +1,44 @@
+//! What the algorithm needs of a log: seeks to read it, and one write for each command that is replicated.
+
+use crate::entry::Entry;
+use crate::request::Error;
+
+/// One element of the sorted set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Element {
+    /// The score, rounded up where somebody else wrote a fraction.
+    pub score_us: i64,
+    /// What the member says, or `None` for a foreign member.
+    pub entry: Option<Entry>,
+}
+
+/// Reading. Every seek is O(log N); a write ends the walk that a seek began.
+pub trait Log {
+    /// The oldest element with a higher score. [`Log::next`] goes on from it.
+    fn first_after(&mut self, score_us: i64) -> Option<Element>;
+    /// The element after the one last given.
+    fn next(&mut self) -> Option<Element>;
+    /// The newest element with that score or a lower one. [`Log::prev`] goes on from it.
+    fn last_up_to(&mut self, score_us: i64) -> Option<Element>;
+    /// The element before the one last given.
+    fn prev(&mut self) -> Option<Element>;
+    /// When the key expires, in ms since the epoch.
+    fn expiry_ms(&mut self) -> Option<i64>;
+}
+
+/// Writing. Each function is one ordinary command with absolute values.
+pub trait Record: Log {
+    /// `ZADD`: a new entry. The only write that can fail, and only where the key is of another type.
+    fn add(&mut self, score_us: i64, entry: Entry) -> Result<(), Error>;
+    /// `ZADD` of all `new`, then `ZREM` of the `old` that no new one is named like: the set is never empty
+    /// in between, so that the key and its TTL stay.
+    fn replace(&mut self, new: &[(i64, Entry)], old: &[Entry]);
+    /// `ZREMRANGEBYRANK`: the oldest `at_most` elements up to that score. Answers how many there were.
+    fn trim(&mut self, up_to_us: i64, at_most: usize) -> usize;
+    /// `ZREMRANGEBYSCORE`: every element with a higher score.
+    fn remove_after(&mut self, score_us: i64);
+    /// `UNLINK`: the whole log and its expiry.
+    fn unlink(&mut self);
+    /// `PEXPIREAT`.
+    fn expire_at(&mut self, at_ms: i64);
+}

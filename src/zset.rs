@@ -1,0 +1,166 @@
+//! The log in a sorted set of the server: an open key, and the seeks in it.
+
+use crate::call::Call;
+use crate::entry::Entry;
+use crate::log::{Element, Log};
+use crate::request::Error;
+use redis_module::raw::{self, RedisModuleKey, RedisModuleString};
+use std::ffi::c_int;
+
+/// What a key is opened for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    /// Nothing is written, also on a replica.
+    Read,
+    /// Entries may be written.
+    Write,
+}
+
+/// An open key; closed on drop.
+pub struct Key<'a> {
+    /// The call that opened it.
+    pub call: &'a Call<'a>,
+    /// Its name.
+    pub name: *mut RedisModuleString,
+    /// Null where the key was opened for reading and is missing.
+    pub handle: *mut RedisModuleKey,
+    /// Whether it holds a sorted set now: without one the server's calls on the value may crash
+    /// (8.2.3: GetAbsExpire), so that none is made.
+    pub is_zset: bool,
+    /// Whether something was written.
+    pub is_changed: bool,
+}
+
+impl<'a> Key<'a> {
+    /// Opens the key that the call names. [`Error::WrongType`] where it holds something else.
+    pub fn open(call: &'a Call<'a>, mode: Mode) -> Result<Self, Error> {
+        let name = call.key()?;
+        let flags = match mode {
+            Mode::Read => raw::REDISMODULE_READ,
+            Mode::Write => raw::REDISMODULE_READ | raw::REDISMODULE_WRITE,
+        };
+        // SAFETY: context and name are those of the running call.
+        let handle = unsafe { (call.api.open_key)(call.ctx, name, flags as c_int) };
+        let mut key = Key { call, name, handle, is_zset: false, is_changed: false };
+        match key.type_number() {
+            raw::REDISMODULE_KEYTYPE_EMPTY => {}
+            raw::REDISMODULE_KEYTYPE_ZSET => key.is_zset = true,
+            _ => return Err(Error::WrongType),
+        }
+        Ok(key)
+    }
+
+    /// Whether the key holds a sorted set now.
+    pub fn holds_zset(&self) -> bool {
+        self.type_number() == raw::REDISMODULE_KEYTYPE_ZSET
+    }
+
+    /// As a number: redis-module's own call panics on the types of newer servers.
+    fn type_number(&self) -> isize {
+        // SAFETY: an open key, or null, which reads as empty.
+        unsafe { (self.call.api.key_type)(self.handle) as isize }
+    }
+
+    /// The member that the last seek found, and its score.
+    pub fn current(&self) -> Option<(OwnedString<'a>, f64)> {
+        let mut score = 0.0;
+        // SAFETY: the handle is an open sorted set; the server answers null where there is no element.
+        let member = unsafe { (self.call.api.current_element)(self.handle, &mut score) };
+        (!member.is_null()).then(|| (OwnedString { call: self.call, text: member }, score))
+    }
+
+    /// Goes to the oldest element from `min` to `max`.
+    pub fn seek_first(&mut self, min: f64, max: f64, exclusive_min: bool) {
+        // SAFETY: the handle is an open sorted set.
+        unsafe { (self.call.api.first_in_range)(self.handle, min, max, c_int::from(exclusive_min), 0) };
+    }
+
+    fn element(&self) -> Option<Element> {
+        let (member, score) = self.current()?;
+        let entry = Entry::decode(member.bytes()).filter(|_| score.fract() == 0.0);
+        Some(Element { score_us: score.ceil() as i64, entry })
+    }
+}
+
+impl Log for Key<'_> {
+    fn first_after(&mut self, score_us: i64) -> Option<Element> {
+        if !self.is_zset {
+            return None;
+        }
+        self.seek_first(score_us as f64, f64::INFINITY, true);
+        self.element()
+    }
+
+    fn next(&mut self) -> Option<Element> {
+        // SAFETY: follows a seek that found something.
+        (unsafe { (self.call.api.range_next)(self.handle) } != 0).then(|| self.element()).flatten()
+    }
+
+    fn last_up_to(&mut self, score_us: i64) -> Option<Element> {
+        if !self.is_zset {
+            return None;
+        }
+        let max = if score_us == i64::MAX { f64::INFINITY } else { score_us as f64 };
+        // SAFETY: the handle is an open sorted set.
+        unsafe { (self.call.api.last_in_range)(self.handle, f64::NEG_INFINITY, max, 0, 0) };
+        self.element()
+    }
+
+    fn prev(&mut self) -> Option<Element> {
+        // SAFETY: follows a seek that found something.
+        (unsafe { (self.call.api.range_prev)(self.handle) } != 0).then(|| self.element()).flatten()
+    }
+
+    fn expiry_ms(&mut self) -> Option<i64> {
+        if !self.is_zset {
+            return None;
+        }
+        let api = self.call.api;
+        let never = i64::from(raw::REDISMODULE_NO_EXPIRE);
+        // SAFETY: the handle is an open key with a value.
+        unsafe {
+            match api.get_abs_expire {
+                Some(get_abs_expire) => Some(get_abs_expire(self.handle)).filter(|&at_ms| at_ms != never),
+                None => Some((api.get_expire)(self.handle))
+                    .filter(|&in_ms| in_ms != never)
+                    .map(|in_ms| in_ms.saturating_add(crate::clock::now_us().div_euclid(1_000))),
+            }
+        }
+    }
+}
+
+impl Drop for Key<'_> {
+    fn drop(&mut self) {
+        // SAFETY: open, or null, which the server takes as well; not used afterwards.
+        unsafe { (self.call.api.close_key)(self.handle) };
+    }
+}
+
+/// A string of the server that is ours; freed on drop.
+pub struct OwnedString<'a> {
+    call: &'a Call<'a>,
+    /// The string.
+    pub text: *mut RedisModuleString,
+}
+
+impl<'a> OwnedString<'a> {
+    /// A copy of `bytes`.
+    pub fn new(call: &'a Call<'a>, bytes: &[u8]) -> Self {
+        // SAFETY: the server copies the bytes.
+        let text = unsafe { (call.api.create_string)(call.ctx, bytes.as_ptr().cast(), bytes.len()) };
+        OwnedString { call, text }
+    }
+
+    /// Its bytes.
+    pub fn bytes(&self) -> &[u8] {
+        // SAFETY: the string lives as long as `self`, and nobody changes it.
+        unsafe { self.call.bytes(self.text) }
+    }
+}
+
+impl Drop for OwnedString<'_> {
+    fn drop(&mut self) {
+        // SAFETY: ours, and not used afterwards.
+        unsafe { (self.call.api.free_string)(self.call.ctx, self.text) };
+    }
+}
