@@ -19,6 +19,8 @@ mod refund;
 mod request;
 mod stats;
 mod table;
+#[cfg(test)]
+mod tests;
 mod window;
 mod zset;
 

@@ -52,7 +52,7 @@ pub fn refund(log: &mut impl Record, refund: &Refund) -> Result<u64, Error> {
 /// The entry that has this receipt.
 fn find(log: &mut impl Log, receipt: i64) -> Option<Entry> {
     let mut at = log.first_after(receipt.saturating_sub(1));
-    while let Some(Element { score_us, entry }) = at.filter(|at| at.score_us == receipt) {
+    while let Some(Element { entry, .. }) = at.filter(|at| at.score_us == receipt) {
         if let Some(entry) = entry.filter(|entry| entry.kind == Kind::Single) {
             return Some(entry);
         }

@@ -135,7 +135,8 @@ pub fn peek<'a>(args: impl Iterator<Item = &'a [u8]>) -> Result<Request, Error> 
 
 /// Parses what follows the key of a REFUND.
 pub fn refund<'a>(mut args: impl Iterator<Item = &'a [u8]>) -> Result<Refund, Error> {
-    let receipt = args.next().ok_or(Error::Arity).and_then(integer::<1, { i64::MAX as u64 }>(Error::Receipt))?;
+    let receipt =
+        args.next().ok_or(Error::Arity).and_then(integer::<1, { i64::MAX as u64 }>(Error::Receipt))?;
     let mut units = None;
     while let Some(option) = args.next() {
         if !option.eq_ignore_ascii_case(b"COST") {
@@ -254,7 +255,8 @@ fn duration_us(text: &[u8]) -> Option<i64> {
 /// What `.fraction` of a unit is in µs, where that is a whole number.
 fn fraction_us(fraction: &[u8], unit_us: u64) -> Option<u64> {
     digits(fraction.get(..1)?)?;
-    let significant = fraction.iter().rposition(|&byte| byte != b'0').map_or(0, |last| last.saturating_add(1));
+    let significant =
+        fraction.iter().rposition(|&byte| byte != b'0').map_or(0, |last| last.saturating_add(1));
     let scaled = match fraction.get(..significant)? {
         b"" => 0,
         significant => u128::from(digits(significant)?).checked_mul(u128::from(unit_us))?,

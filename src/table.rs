@@ -45,7 +45,12 @@ pub const COMMANDS: &[Entry] = &[
         flags: c"readonly fast",
         categories: c"read fast sortedset",
     },
-    Entry { name: c"slidewin.refund", handler: handler!(refund), flags: c"write", categories: c"write sortedset" },
+    Entry {
+        name: c"slidewin.refund",
+        handler: handler!(refund),
+        flags: c"write",
+        categories: c"write sortedset",
+    },
 ];
 
 /// Registers every command; the name of one that the server refuses is the error.
@@ -65,7 +70,9 @@ pub unsafe fn register(ctx: *mut RedisModuleCtx) -> Result<(), &'static CStr> {
         }
         // SAFETY: as above; the command exists.
         unsafe {
-            if let (Some(get), Some(set)) = (raw::RedisModule_GetCommand, raw::RedisModule_SetCommandACLCategories) {
+            if let (Some(get), Some(set)) =
+                (raw::RedisModule_GetCommand, raw::RedisModule_SetCommandACLCategories)
+            {
                 set(get(ctx, command.name.as_ptr()), command.categories.as_ptr());
             }
         }

@@ -118,7 +118,9 @@ impl Live {
                     bisect(log, first, last_us, after_leading)
                 } else {
                     let newer = self.units.saturating_sub(nth);
-                    (0..newer).fold(log.last_up_to(i64::MAX), |_, _| log.prev()).map_or(last_us, |at| at.score_us)
+                    (0..newer)
+                        .fold(log.last_up_to(i64::MAX), |_, _| log.prev())
+                        .map_or(last_us, |at| at.score_us)
                 }
             }
             _ => {
@@ -209,7 +211,13 @@ pub struct Quota {
 impl Quota {
     /// How `window` stands at `now_us` for a call of the request's cost. An element that is ahead of a clock
     /// which has stepped back leaves the window as if it had been re-stamped.
-    pub fn of(log: &mut impl Log, tail: Option<&Tail>, now_us: i64, request: &Request, window: &Window) -> Self {
+    pub fn of(
+        log: &mut impl Log,
+        tail: Option<&Tail>,
+        now_us: i64,
+        request: &Request,
+        window: &Window,
+    ) -> Self {
         let cost = request.cost;
         let mut quota = Quota { limit: window.limit, remaining: window.limit, ..Quota::default() };
         let leaves_ms = |score_us: i64, tail: &Tail| {
@@ -236,6 +244,3 @@ impl Quota {
 fn ceil_ms(us: i64) -> i64 {
     us.saturating_add(999).div_euclid(1_000)
 }
-
-#[cfg(test)]
-pub mod tests;

@@ -157,7 +157,10 @@ fn what_is_wrong_with_a_call() {
 #[test]
 fn peek_takes_cost_and_withquota_only() {
     let parse = |line: &str| peek(line.split(' ').map(str::as_bytes));
-    assert_eq!(parse("60 5 2 1 COST 3 WITHQUOTA").map(|request| (request.cost, request.quota)), Ok((3, true)));
+    assert_eq!(
+        parse("60 5 2 1 COST 3 WITHQUOTA").map(|request| (request.cost, request.quota)),
+        Ok((3, true))
+    );
     for option in ["FORCE", "RECEIPT", "RESOLUTION 1", "NO"] {
         assert_eq!(parse(&format!("60 5 {option}")), Err(Error::UnknownPeekOption), "{option}");
     }
