@@ -12,6 +12,7 @@ mod commands;
 mod effects;
 mod entry;
 mod guard;
+mod info;
 mod load;
 mod log;
 mod random;

@@ -1,7 +1,7 @@
 //! What happens when the server loads the module.
 
 use crate::api::Api;
-use crate::{guard, table};
+use crate::{guard, info, table};
 use redis_module::{raw, Context, RedisString, Status};
 
 /// 0.1.0 as the number that MODULE LIST shows: major * 10000 + minor * 100 + patch.
@@ -20,6 +20,7 @@ pub fn on_load(ctx: &Context, _args: &[RedisString]) -> Status {
             ctx.log_warning(&format!("slidewin cannot load: {} is refused", command.to_string_lossy()));
             return Status::Err;
         }
+        info::register(ctx.ctx);
         // Closing a key that was opened for writing would signal it modified, also where a call was refused.
         if let Some(set_options) = raw::RedisModule_SetModuleOptions {
             set_options(ctx.ctx, raw::REDISMODULE_OPTION_NO_IMPLICIT_SIGNAL_MODIFIED as i32);
