@@ -90,7 +90,6 @@ pub fn step_back(
     request: &Request,
     rng: &mut impl Rng,
 ) -> Result<Tail, Error> {
-    stats::CLOCK_STEP_BACKS.add(1);
     let longest_us = request.windows.longest_us();
     let promised_ms = promised_ms(tail, log.expiry_ms()).filter(|ms| ms.saturating_mul(1_000) > longest_us);
     let ahead = Live::count(log, tail, now_us);

@@ -12,7 +12,6 @@ static API: OnceLock<Api> = OnceLock::new();
 macro_rules! api {
     ($($(#[$doc:meta])* $field:ident = $function:ident $(or $none:ident)?: $kind:ty;)*) => {
         /// The functions, by the names of `redismodule.h`.
-        #[allow(missing_docs)]
         pub struct Api {
             $($(#[$doc])* pub $field: $kind,)*
         }
@@ -56,12 +55,14 @@ api! {
     set_expire = RedisModule_SetExpire: unsafe extern "C" fn(Key, raw::mstime_t) -> c_int;
     replicate = RedisModule_Replicate: unsafe extern "C" fn(Ctx, *const c_char, *const c_char, ...) -> c_int;
     signal_modified = RedisModule_SignalModifiedKey: unsafe extern "C" fn(Ctx, Text) -> c_int;
+    notify = RedisModule_NotifyKeyspaceEvent: unsafe extern "C" fn(Ctx, c_int, *const c_char, Text) -> c_int;
     create_string = RedisModule_CreateString: unsafe extern "C" fn(Ctx, *const c_char, usize) -> Text;
     free_string = RedisModule_FreeString: unsafe extern "C" fn(Ctx, Text);
     string_ptr_len =
         RedisModule_StringPtrLen: unsafe extern "C" fn(*const RedisModuleString, *mut usize) -> *const c_char;
     reply_integer = RedisModule_ReplyWithLongLong: unsafe extern "C" fn(Ctx, c_longlong) -> c_int;
     reply_array = RedisModule_ReplyWithArray: unsafe extern "C" fn(Ctx, std::ffi::c_long) -> c_int;
+    reply_bytes = RedisModule_ReplyWithStringBuffer: unsafe extern "C" fn(Ctx, *const c_char, usize) -> c_int;
     reply_error = RedisModule_ReplyWithError: unsafe extern "C" fn(Ctx, *const c_char) -> c_int;
     wrong_arity = RedisModule_WrongArity: unsafe extern "C" fn(Ctx) -> c_int;
 }

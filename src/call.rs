@@ -1,6 +1,7 @@
 //! One call of a command: its arguments, and the reply to it.
 
 use crate::api::Api;
+use crate::offenders::Offender;
 use crate::request::Error;
 use crate::window::Quota;
 use redis_module::raw::{self, RedisModuleCtx, RedisModuleString};
@@ -22,6 +23,8 @@ pub enum Reply {
     Integer(i64),
     /// The array of WITHQUOTA: `admitted`, then four integers for each window.
     Quotas(i64, Vec<Quota>),
+    /// An array of arrays: key, count, error.
+    Offenders(Vec<Offender>),
 }
 
 impl<'a> Call<'a> {
@@ -45,9 +48,9 @@ impl<'a> Call<'a> {
         self.argv.get(1).copied().ok_or(Error::Arity)
     }
 
-    /// The arguments behind the key.
-    pub fn args(&self) -> impl Iterator<Item = &'a [u8]> + '_ {
-        self.argv.iter().skip(2).map(|&arg| {
+    /// The arguments from `position` on; the name of the command is at 0.
+    pub fn args_from(&self, position: usize) -> impl Iterator<Item = &'a [u8]> + '_ {
+        self.argv.iter().skip(position).map(|&arg| {
             // SAFETY: an argument lives as long as the handler runs.
             unsafe { self.bytes(arg) }
         })
@@ -73,18 +76,30 @@ impl<'a> Call<'a> {
             // SAFETY: `ctx` is that of the running handler.
             unsafe { (api.reply_integer)(ctx, value) };
         };
+        let array = |length: usize| {
+            // SAFETY: as above; whoever calls this sends as many items.
+            unsafe { (api.reply_array)(ctx, length as c_long) };
+        };
         match result.map_err(Error::text) {
             Ok(Reply::Integer(value)) => integer(value),
             Ok(Reply::Quotas(admitted, quotas)) => {
-                let length = quotas.len().saturating_mul(4).saturating_add(1);
-                // SAFETY: as above; the array gets as many integers as it is long.
-                unsafe { (api.reply_array)(ctx, length as c_long) };
+                array(quotas.len().saturating_mul(4).saturating_add(1));
                 integer(admitted);
                 for quota in quotas {
                     integer(quota.limit as i64);
                     integer(quota.remaining as i64);
                     integer(quota.retry_after_ms);
                     integer(quota.reset_after_ms);
+                }
+            }
+            Ok(Reply::Offenders(offenders)) => {
+                array(offenders.len());
+                for offender in offenders {
+                    array(3);
+                    // SAFETY: as above; the server copies the bytes.
+                    unsafe { (api.reply_bytes)(ctx, offender.key.as_ptr().cast(), offender.key.len()) };
+                    integer(offender.count as i64);
+                    integer(offender.error as i64);
                 }
             }
             Err(Some(text)) => {

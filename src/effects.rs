@@ -4,12 +4,11 @@
 use crate::entry::Entry;
 use crate::log::Record;
 use crate::request::Error;
+use crate::warn;
 use crate::zset::{Key, OwnedString};
-use redis_module::logging::log_warning;
-use redis_module::raw::{RedisModuleCtx, RedisModuleString, REDISMODULE_OK};
+use redis_module::raw::{RedisModuleCtx, RedisModuleString, REDISMODULE_NOTIFY_MODULE, REDISMODULE_OK};
 use std::collections::HashSet;
 use std::ffi::{c_char, c_int, c_longlong, CStr};
-use std::sync::Once;
 
 impl Record for Key<'_> {
     fn add(&mut self, score_us: i64, entry: Entry) -> Result<(), Error> {
@@ -114,6 +113,14 @@ impl Key<'_> {
         }
     }
 
+    /// Publishes a keyspace event of the module class. Costs a comparison where nobody enabled that class.
+    pub fn notify(&self, event: &CStr) {
+        // SAFETY: context and name are those of the running call; the server copies the event.
+        unsafe {
+            (self.call.api.notify)(self.call.ctx, REDISMODULE_NOTIFY_MODULE, event.as_ptr(), self.name)
+        };
+    }
+
     fn zadd(&mut self, score_us: i64, member: &OwnedString) -> Result<(), Error> {
         let mut flags = 0;
         // SAFETY: an open key and a string of ours. The server refuses where the key is no sorted set: a type
@@ -165,14 +172,8 @@ impl Key<'_> {
         command: &CStr,
         run: impl FnOnce(*mut RedisModuleCtx, Replicate, *const c_char) -> c_int,
     ) {
-        static WARNED: Once = Once::new();
         if run(self.call.ctx, self.call.api.replicate, command.as_ptr()) != REDISMODULE_OK as c_int {
-            WARNED.call_once(|| {
-                log_warning(&format!(
-                    "{} cannot be replicated: was it renamed? Replicas and the AOF miss what slidewin writes",
-                    command.to_string_lossy()
-                ));
-            });
+            warn::not_replicated(command);
         }
     }
 }

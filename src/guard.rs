@@ -4,10 +4,9 @@ use crate::api::Api;
 use crate::call::{Call, Reply};
 use crate::request::Error;
 use crate::stats;
-use redis_module::logging::log_warning;
 use redis_module::raw::{RedisModuleCtx, RedisModuleString, REDISMODULE_ERR};
 use std::ffi::c_int;
-use std::panic::{catch_unwind, set_hook, AssertUnwindSafe};
+use std::panic::{catch_unwind, AssertUnwindSafe};
 
 /// What runs a command.
 pub type Command = fn(&Call) -> Result<Reply, Error>;
@@ -34,9 +33,4 @@ pub unsafe fn run(
         stats::ARGUMENT_ERRORS.add(u64::from(!matches!(result, Err(Error::Internal))));
     }
     call.reply(result)
-}
-
-/// Sends panics to the server's log instead of its standard error.
-pub fn log_panics() {
-    set_hook(Box::new(|panic| log_warning(format!("internal error, please report it: {panic}"))));
 }

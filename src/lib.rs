@@ -9,12 +9,14 @@ mod api;
 mod call;
 mod clock;
 mod commands;
+mod docs;
 mod effects;
 mod entry;
 mod guard;
 mod info;
 mod load;
 mod log;
+mod offenders;
 mod random;
 mod refund;
 mod request;
@@ -22,6 +24,7 @@ mod stats;
 mod table;
 #[cfg(test)]
 mod tests;
+mod warn;
 mod window;
 mod zset;
 

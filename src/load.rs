@@ -1,7 +1,7 @@
 //! What happens when the server loads the module.
 
 use crate::api::Api;
-use crate::{guard, info, table};
+use crate::{info, table, warn};
 use redis_module::{raw, Context, RedisString, Status};
 
 /// 0.1.0 as the number that MODULE LIST shows: major * 10000 + minor * 100 + patch.
@@ -9,7 +9,7 @@ pub const VERSION: i32 = 100;
 
 /// Probes the server and registers the commands. Refuses to load only where no call could work.
 pub fn on_load(ctx: &Context, _args: &[RedisString]) -> Status {
-    guard::log_panics();
+    std::panic::set_hook(Box::new(warn::panicked));
     if let Err(function) = Api::load() {
         ctx.log_warning(&format!("slidewin cannot load: the server has no {function}"));
         return Status::Err;

@@ -18,7 +18,7 @@ pub fn refund(log: &mut impl Record, refund: &Refund) -> Result<u64, Error> {
     let newer = entries(MOST_ON_A_SIDE, || log.next());
     let fewer = newer.as_ref().map_or(MOST_ON_A_SIDE, |newer| newer.len().saturating_sub(1));
     let mut at = log.last_up_to(refund.receipt.saturating_sub(1));
-    let older = entries(fewer, || std::mem::replace(&mut at, None).or_else(|| log.prev()));
+    let older = entries(fewer, || at.take().or_else(|| log.prev()));
     let units = refund.units.unwrap_or(taken.weight).min(taken.weight);
 
     let (near, total, mend): (_, _, fn(u64, u64) -> u64) = match (older, newer) {

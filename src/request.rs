@@ -1,5 +1,6 @@
 //! The arguments of a command, from bytes to checked values. Imports nothing of the server.
 
+use crate::offenders::TRACKED;
 use std::ffi::CStr;
 
 /// The most pairs of window and limit in one call.
@@ -12,7 +13,6 @@ pub const MAX_WINDOW_US: i64 = 3650 * 86_400 * 1_000_000;
 
 /// What is wrong with a call. The texts are part of the contract; none repeats the caller's bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(missing_docs)]
 pub enum Error {
     Arity,
     Window,
@@ -27,6 +27,8 @@ pub enum Error {
     RepeatedOption,
     ResolutionWithReceipt,
     RefundTooDeep,
+    Count,
+    UnknownOffendersOption,
     WrongType,
     Internal,
 }
@@ -50,6 +52,8 @@ impl Error {
             Error::RepeatedOption => c"ERR an option may be given only once",
             Error::ResolutionWithReceipt => c"ERR RESOLUTION and RECEIPT exclude each other",
             Error::RefundTooDeep => c"ERR more than 1000 entries lie on both sides of the receipt, nothing was refunded",
+            Error::Count => c"ERR count must be an integer from 1 to 256",
+            Error::UnknownOffendersOption => c"ERR unknown option, expected COUNT or RESET",
             Error::WrongType => c"WRONGTYPE Operation against a key holding the wrong kind of value",
             Error::Internal => c"ERR slidewin internal error, nothing was decided; the server log says more",
         })
@@ -123,6 +127,15 @@ pub struct Refund {
     pub units: Option<u64>,
 }
 
+/// What OFFENDERS is asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Offenders {
+    /// How many keys to list.
+    pub count: usize,
+    /// Whether to forget all of them afterwards.
+    pub reset: bool,
+}
+
 /// Parses what follows the key of a CHECK.
 pub fn check<'a>(args: impl Iterator<Item = &'a [u8]>) -> Result<Request, Error> {
     windowed(args, true)
@@ -145,6 +158,23 @@ pub fn refund<'a>(mut args: impl Iterator<Item = &'a [u8]>) -> Result<Refund, Er
         once(&mut units, cost(args.next())?)?;
     }
     Ok(Refund { receipt: receipt as i64, units })
+}
+
+/// Parses the arguments of OFFENDERS.
+pub fn offenders<'a>(mut args: impl Iterator<Item = &'a [u8]>) -> Result<Offenders, Error> {
+    let (mut count, mut reset) = (None, None);
+    while let Some(option) = args.next() {
+        if option.eq_ignore_ascii_case(b"COUNT") {
+            let listed =
+                args.next().ok_or(Error::Arity).and_then(integer::<1, { TRACKED as u64 }>(Error::Count))?;
+            once(&mut count, listed as usize)?;
+        } else if option.eq_ignore_ascii_case(b"RESET") {
+            once(&mut reset, ())?;
+        } else {
+            return Err(Error::UnknownOffendersOption);
+        }
+    }
+    Ok(Offenders { count: count.unwrap_or(10), reset: reset.is_some() })
 }
 
 fn windowed<'a>(args: impl Iterator<Item = &'a [u8]>, check: bool) -> Result<Request, Error> {
@@ -262,7 +292,8 @@ fn fraction_us(fraction: &[u8], unit_us: u64) -> Option<u64> {
         significant => u128::from(digits(significant)?).checked_mul(u128::from(unit_us))?,
     };
     let scale = 10_u128.checked_pow(u32::try_from(significant).ok()?)?;
-    (scaled % scale == 0).then(|| u64::try_from(scaled / scale).ok()).flatten()
+    let whole = scaled.checked_rem(scale)? == 0;
+    whole.then(|| u64::try_from(scaled.checked_div(scale)?).ok()).flatten()
 }
 
 #[cfg(test)]

@@ -50,6 +50,12 @@ impl<'a> Key<'a> {
         Ok(key)
     }
 
+    /// The bytes of its name.
+    pub fn name_bytes(&self) -> &[u8] {
+        // SAFETY: an argument of the running call.
+        unsafe { self.call.bytes(self.name) }
+    }
+
     /// Whether the key holds a sorted set now.
     pub fn holds_zset(&self) -> bool {
         self.type_number() == raw::REDISMODULE_KEYTYPE_ZSET
