@@ -1,0 +1,56 @@
+// node-redis. Run by scripts/test-clients.sh.
+
+// snippet:start
+import { createClient } from 'redis';
+
+const client = await createClient({ url: process.env.REDIS_URL }).connect();
+const [admitted, limit, remaining, retryAfterMs, resetAfterMs] = await client.sendCommand(
+  ['SLIDEWIN.CHECK', 'user:42', '1m', '100', 'WITHQUOTA']);
+// snippet:end
+
+import { createRequire } from 'node:module';
+import { createCluster } from 'redis';
+import { addresses, moved, test, testTable, url } from './table.mjs';
+
+const { version } = createRequire(import.meta.url)('@redis/client/package.json');
+
+// A reply, or an error, for each; of a batch that holds errors node-redis throws one with all replies in it.
+const replies = (batch) => batch.catch((error) => error.replies ?? Promise.reject(error));
+const settled = (calls) => Promise.all(calls.map((call) => call.catch((error) => error)));
+
+test('the snippet', `${[admitted, limit, remaining, retryAfterMs]}` === '1,100,99,0' && resetAfterMs > 50_000);
+client.destroy();
+
+for (const RESP of [2, 3]) {
+  const title = `node-redis ${version} RESP${RESP}`;
+  const one = await createClient({ url, RESP }).connect();
+  const queue = (commands) => commands.reduce((multi, command) => multi.addCommand(command), one.multi());
+  await testTable(`${title} raw`, async (_key, commands) => {
+    const all = [];
+    for (const command of commands) all.push(...await settled([one.sendCommand(command)]));
+    return all;
+  });
+  // What is sent in the same turn of the event loop leaves together.
+  await testTable(`${title} auto-pipeline`, (_key, commands) => settled(commands.map((command) => one.sendCommand(command))));
+  await testTable(`${title} pipeline`, (_key, commands) => replies(queue(commands).execAsPipeline()));
+  await testTable(`${title} transaction`, (_key, commands) => replies(queue(commands).exec()));
+  one.destroy();
+
+  const cluster = await createCluster({
+    rootNodes: addresses.map(({ host, port }) => ({ url: `redis://${host}:${port}` })), defaults: { RESP },
+  }).connect();
+  const errorStats = () => Promise.all(cluster.masters.map(async (node) => (await cluster.nodeClient(node)).info('errorstats')));
+  const before = moved(await errorStats());
+  const isReadonly = false;
+  const queueAt = (key, commands) =>
+    commands.reduce((multi, command) => multi.addCommand(key, isReadonly, command), cluster.multi(key));
+  await testTable(`${title} cluster raw`, async (key, commands) => {
+    const all = [];
+    for (const command of commands) all.push(...await settled([cluster.sendCommand(key, isReadonly, command)]));
+    return all;
+  });
+  await testTable(`${title} cluster pipeline`, (key, commands) => replies(queueAt(key, commands).execAsPipeline()));
+  await testTable(`${title} cluster transaction`, (key, commands) => replies(queueAt(key, commands).exec()));
+  test(`${title}: the cluster client goes straight to the right node`, moved(await errorStats()) === before);
+  cluster.destroy();
+}

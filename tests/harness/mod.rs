@@ -1,0 +1,42 @@
+//! Real servers for tests: one process each on a free port, in a directory of its own, gone when dropped.
+//!
+//! ```text
+//! REDIS_SERVER=path     the server under test; without it `redis-server` on PATH
+//! SLIDEWIN_MODULE=path  the module under test; without it `cargo build --release` makes it, once
+//! ```
+//!
+//! What cannot be started fails the test: no test passes because it did not run.
+
+mod artifacts;
+mod client;
+mod clock;
+mod server;
+
+pub use client::{packed, Client};
+pub use clock::Clock;
+pub use server::{version, Server};
+
+use std::time::{Duration, Instant};
+
+/// Asks again until `ask` answers, at most 20 seconds. Fails with `what` otherwise.
+pub fn wait_for<T>(what: &str, mut ask: impl FnMut() -> Option<T>) -> T {
+    let deadline = Instant::now() + Duration::from_secs(20);
+    loop {
+        if let Some(answer) = ask() {
+            return answer;
+        }
+        assert!(Instant::now() < deadline, "waited 20 s in vain: {what}");
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}
+
+/// As [`wait_for`], until the condition holds.
+pub fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {
+    wait_for(what, || holds().then_some(()));
+}
+
+/// Waits until the replica has all that the primary has written.
+pub fn caught_up(primary: &mut Client, replica: &mut Client) {
+    let offset = primary.info("master_repl_offset");
+    wait_until("the replica has caught up", || replica.info("slave_repl_offset") >= offset);
+}

@@ -1,0 +1,25 @@
+//! The module in real servers: one file a topic.
+// A test may panic: that is how it fails.
+#![allow(
+    clippy::arithmetic_side_effects,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::unwrap_used
+)]
+
+mod acl;
+mod answers;
+mod atomic;
+mod clock;
+mod cost;
+mod harness;
+mod hostile;
+mod key_life;
+mod parameters;
+mod peek;
+mod refund;
+mod refused;
+mod resolution;
+mod several_windows;
+mod sharing;
