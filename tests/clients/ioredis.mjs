@@ -13,13 +13,12 @@ import { addresses, moved, test, testTable, url } from './table.mjs';
 
 // snippet:cluster:start
 import { Cluster, Command } from 'ioredis';
-import calculateSlot from 'cluster-key-slot';
 
-// ioredis does not know which argument of a module's command is the key: `cluster.call` asks any node and follows
-// its redirection. With the slot the command goes straight to the right node, also in a pipeline or transaction.
+// ioredis does not know which argument of a module's command is the key: `cluster.call` asks any node and follows its
+// redirection. This goes straight to the right node; `client` may also be a pipeline or a transaction of the cluster.
 function slidewin(client, name, key, ...args) {
   const command = new Command(name, [key, ...args], { replyEncoding: 'utf8' });
-  command.slot = calculateSlot(key);
+  command.keys = [key];
   return client.sendCommand(command);
 }
 // snippet:cluster:end
@@ -55,10 +54,10 @@ for (const protocol of protocols) {
     return pipeline;
   };
   let before = moved(await errorStats());
-  await testTable(`${title} cluster by slot`, oneByOne((...command) => slidewin(cluster, ...command)));
+  await testTable(`${title} cluster by key`, oneByOne((...command) => slidewin(cluster, ...command)));
   await testTable(`${title} cluster pipeline`, (_key, commands) => replies(batch(cluster.pipeline(), commands)));
   await testTable(`${title} cluster transaction`, (_key, commands) => replies(batch(cluster.multi(), commands)));
-  test(`${title}: with its slot a command goes straight to the right node`, moved(await errorStats()) === before);
+  test(`${title}: with its key a command goes straight to the right node`, moved(await errorStats()) === before);
   await testTable(`${title} cluster raw`, oneByOne((...command) => cluster.call(...command)));
   test(`${title}: without, it is redirected`, moved(await errorStats()) > before);
   cluster.disconnect();

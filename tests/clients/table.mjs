@@ -19,22 +19,26 @@ function fits(want, got) {
 }
 
 // The rows, cut before each that needs a receipt: those between can go to the server together.
-function batches(rows) {
+// With `errorsAlone` cut before and after an error too.
+function batches(rows, errorsAlone) {
   const all = [[]];
   for (const row of rows) {
-    if (row[0].includes('$receipt')) all.push([]);
+    const isError = errorsAlone && row[1][0] === '!';
+    if (isError || row[0].includes('$receipt')) all.push([]);
     all.at(-1).push(row);
+    if (isError) all.push([]);
   }
   return all.filter((batch) => batch.length > 0);
 }
 
-// Tests all cases. run(key, commands) answers a reply, or an error, for each command.
-export async function testTable(client, run) {
+// Tests all cases. run(key, commands) answers a reply, or an error, for each command;
+// with `errorsAlone` no command follows one that fails.
+export async function testTable(client, run, { errorsAlone = false } = {}) {
   for (const { case: name, rows } of cases) {
     const key = `clé:${client}:${name}`;
     const failed = [];
     let receipt;
-    for (const batch of batches(rows)) {
+    for (const batch of batches(rows, errorsAlone)) {
       const words = (line) => line.split(' ').map((word) => ({ k: key, $receipt: receipt })[word] ?? word);
       const replies = await run(key, batch.map(([line]) => words(line)));
       batch.forEach(([line, want], i) => {

@@ -1,0 +1,64 @@
+# Sourced by scripts/test-clients.sh and scripts/test-examples.sh: installs below target/clients/ what they need, and on
+# the machine what is missing there. What is there already costs no network.
+# shellcheck shell=bash
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+installed=$root/target/clients
+mkdir -p "$installed"
+exec 9>"$installed/lock" # both scripts may run at the same time
+flock 9
+
+# need PROGRAM PACKAGE...: installs Debian's packages if the program is missing.
+need() {
+    command -v "$1" >/dev/null && return
+    local sudo=()
+    ((EUID == 0)) || sudo=(sudo)
+    {
+        "${sudo[@]}" apt-get update -qq
+        "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -qq --no-install-recommends "${@:2}"
+    } >&2
+}
+
+# once NAME WHAT COMMAND...: runs the command unless it has been done for this WHAT.
+once() {
+    local stamp=$installed/$1.stamp
+    [[ $(cat "$stamp" 2>/dev/null) == "$2" ]] && return
+    "${@:3}"
+    echo "$2" >"$stamp"
+}
+
+# python_packages NAME PACKAGE==VERSION...: in a virtual environment of that name.
+python_packages() {
+    need python3 python3 python3-venv
+    python3 -c 'import ensurepip, venv' 2>/dev/null || need no-ensurepip python3-venv
+    once "$1" "${*:2}" install_python "$@"
+}
+
+install_python() {
+    python3 -m venv --clear "$installed/$1"
+    "$installed/$1/bin/python" -m pip install --quiet --disable-pip-version-check "${@:2}"
+}
+
+# node_packages NAME PACKAGE@VERSION...: in a folder of that name. No lock file: it would name the registry.
+node_packages() {
+    need node nodejs npm
+    need npm npm
+    once "$1" "${*:2}" install_node "$@"
+}
+
+install_node() {
+    rm -rf "${installed:?}/$1"
+    mkdir "$installed/$1"
+    echo '{"private": true}' >"$installed/$1/package.json"
+    npm install --prefix "$installed/$1" --no-save --no-package-lock --no-audit --no-fund --loglevel error "${@:2}"
+}
+
+# The module and a server: SLIDEWIN_MODULE and REDIS_SERVER, where they are set.
+if [[ ! ${SLIDEWIN_MODULE-} ]]; then
+    cargo build --quiet --release --manifest-path "$root/Cargo.toml" --target-dir "$root/target"
+    export SLIDEWIN_MODULE=$root/target/release/libslidewin.so
+fi
+if [[ ! ${REDIS_SERVER-} ]]; then
+    REDIS_SERVER=$(command -v redis-server) || REDIS_SERVER=$("$root/scripts/servers.sh" redis-7.0)
+    export REDIS_SERVER
+fi
