@@ -1,0 +1,36 @@
+#!/usr/bin/env bash
+# Runs a Python file of this folder with what it needs: the pinned packages (a virtual environment
+# below target/), a server (REDIS_SERVER, or the Redis 7.0 of scripts/servers.sh), the module
+# (SLIDEWIN_MODULE, or target/release/libslidewin.so) and redis-benchmark.
+#
+#   bench/python.sh FILE [ARGUMENT...]
+set -euo pipefail
+
+bench=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+root=$(dirname "$bench")
+venv=$root/target/bench-venv
+
+apt_install() {
+    local sudo=()
+    ((EUID == 0)) || sudo=(sudo)
+    "${sudo[@]}" apt-get update -qq
+    "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -qq --no-install-recommends "$@"
+}
+
+# The copy of the pins is made last: an install that was cut short starts afresh.
+if ! cmp -s "$bench/requirements.txt" "$venv/requirements.txt"; then
+    echo "bench: installing Python packages below target/" >&2
+    python3 -c 'import ensurepip, venv' 2>/dev/null || apt_install python3-venv >&2
+    python3 -m venv --clear "$venv" >&2
+    "$venv/bin/pip" install -q --disable-pip-version-check -r "$bench/requirements.txt" >&2
+    cp "$bench/requirements.txt" "$venv/"
+fi
+# redis-tools brings redis-benchmark, and no service.
+command -v redis-benchmark >/dev/null || apt_install redis-tools >&2
+
+export REDIS_SERVER=${REDIS_SERVER:-$("$root/scripts/servers.sh" redis-7.0)}
+export SLIDEWIN_MODULE=${SLIDEWIN_MODULE:-$root/target/release/libslidewin.so}
+if [[ ! -f $SLIDEWIN_MODULE ]]; then
+    cargo build --release --manifest-path "$root/Cargo.toml" >&2
+fi
+exec "$venv/bin/python" "$bench/$1" "${@:2}"
