@@ -1,61 +1,66 @@
 //! Admission: trim, add, expiry. Also the repair of a log that a clock which stepped back left ahead of it.
 
-use crate::entry::{Entry, Kind};
+use crate::entry::{Entry, Kind, MAX_WEIGHT};
 use crate::log::{Element, Record};
 use crate::request::{Error, Request, MAX_WINDOW_US};
 use crate::stats;
-use crate::window::{Live, Tail};
+use crate::window::{Ends, Live};
 use rand::{Rng, RngExt};
 
 /// The most expired elements that one admission removes.
 const TRIM_AT_MOST: usize = 64;
 /// A new log starts its totals below this, so that a member does not name an entry of another life of the key.
 const BASE_BELOW: u64 = 1 << 22;
-/// A heavier entry would be mistaken for wrapped totals.
-const MAX_WEIGHT: u64 = (1 << 63) - 1;
 /// Expiry counts in ms, by a clock that the server read before we read ours.
 const LEAST_SLACK_MS: i64 = 2;
 
-/// Records an admission of the request's cost, whatever the limits say. Answers its score, which is its receipt.
+/// Records an admission of the request's cost, whatever the limits say. Answers its score, which is its
+/// receipt, and the new ends of the log.
 pub fn admit(
     log: &mut impl Record,
-    tail: Option<&Tail>,
+    ends: Option<&Ends>,
     now_us: i64,
     request: &Request,
     rng: &mut impl Rng,
-) -> Result<i64, Error> {
+) -> Result<(i64, Ends), Error> {
     let longest_us = request.windows.longest_us();
-    let expiry_ms = tail.and_then(|_| log.expiry_ms());
+    let expiry_ms = ends.and_then(|_| log.expiry_ms());
     // Somebody uses the key with a longer window: keep what his units need.
     let longer_ms =
-        tail.and_then(|tail| promised_ms(tail, expiry_ms)).filter(|&ms| ms > nine_eighths_ms(longest_us));
+        ends.and_then(|ends| promised_ms(ends, expiry_ms)).filter(|&ms| ms > nine_eighths_ms(longest_us));
     let horizon_us = longer_ms.map_or(longest_us, |ms| ms.saturating_mul(1_000));
     let expired_us = now_us.saturating_sub(horizon_us);
 
     let kind = if request.resolution_us.is_some() { Kind::Shared } else { Kind::Single };
     let mut entry = Entry { total: request.cost, weight: request.cost, kind };
-    let Some(tail) = tail.filter(|tail| tail.last_us > expired_us) else {
-        if tail.is_some() {
+    let Some(ends) = ends.filter(|ends| ends.last_us > expired_us) else {
+        if ends.is_some() {
             log.unlink();
             stats::LOGS_RESTARTED.add(1);
         }
         entry.total = entry.total.wrapping_add(rng.random_range(0..BASE_BELOW));
         log.add(now_us, entry)?;
         log.expire_at(fresh_expiry_ms(now_us, longest_us, rng));
-        return Ok(now_us);
+        let oldest = Some(Element { score_us: now_us, entry: Some(entry) });
+        return Ok((now_us, Ends { oldest, last_us: now_us, entry: Some((now_us, entry)), foreign: 0 }));
     };
 
-    stats::ENTRIES_TRIMMED.add(log.trim(expired_us, TRIM_AT_MOST) as u64);
+    let mut oldest = ends.oldest;
+    if ends.reach_back_to(expired_us) {
+        stats::ENTRIES_TRIMMED.add(log.trim(expired_us, TRIM_AT_MOST) as u64);
+        oldest = None;
+    }
 
-    let base = tail.total().unwrap_or_else(|| rng.random_range(0..BASE_BELOW));
+    let base = ends.total().unwrap_or_else(|| rng.random_range(0..BASE_BELOW));
     entry.total = entry.total.wrapping_add(base);
-    let score_us = if let Some((last_us, last)) = shareable(tail, now_us, request) {
+    let score_us = if let Some((last_us, last)) = shareable(ends, now_us, request) {
         entry.weight = entry.weight.saturating_add(last.weight);
         let score_us = now_us.max(last_us);
         log.replace(&[(score_us, entry)], &[last]);
+        oldest = oldest.filter(|oldest| oldest.entry != Some(last));
         score_us
     } else {
-        let score_us = now_us.max(tail.last_us.saturating_add(1));
+        let score_us = now_us.max(ends.last_us.saturating_add(1));
         log.add(score_us, entry)?;
         score_us
     };
@@ -69,13 +74,13 @@ pub fn admit(
             log.expire_at(fresh_expiry_ms(score_us, longest_us, rng));
         }
     }
-    Ok(score_us)
+    Ok((score_us, Ends { oldest, last_us: score_us, entry: Some((score_us, entry)), foreign: 0 }))
 }
 
 /// The last entry and its score, where this call may add to it.
-fn shareable(tail: &Tail, now_us: i64, request: &Request) -> Option<(i64, Entry)> {
+fn shareable(ends: &Ends, now_us: i64, request: &Request) -> Option<(i64, Entry)> {
     let resolution_us = request.resolution_us?;
-    let (last_us, last) = tail.entry.filter(|(_, last)| tail.foreign == 0 && last.kind == Kind::Shared)?;
+    let (last_us, last) = ends.entry.filter(|(_, last)| ends.foreign == 0 && last.kind == Kind::Shared)?;
     let same_slot_or_ahead = last_us.checked_div(resolution_us)? >= now_us.checked_div(resolution_us)?;
     let has_room = last.weight.checked_add(request.cost)? <= MAX_WEIGHT;
     (same_slot_or_ahead && has_room).then_some((last_us, last))
@@ -85,15 +90,15 @@ fn shareable(tail: &Tail, now_us: i64, request: &Request) -> Option<(i64, Entry)
 /// long and never too short, and nobody waits longer than a window. Answers the new end of the log.
 pub fn step_back(
     log: &mut impl Record,
-    tail: &Tail,
+    ends: &Ends,
     now_us: i64,
     request: &Request,
     rng: &mut impl Rng,
-) -> Result<Tail, Error> {
+) -> Result<Ends, Error> {
     let longest_us = request.windows.longest_us();
-    let promised_ms = promised_ms(tail, log.expiry_ms()).filter(|ms| ms.saturating_mul(1_000) > longest_us);
-    let ahead = Live::count(log, tail, now_us);
-    let base = tail.total().map(|total| total.wrapping_add(ahead.leading));
+    let promised_ms = promised_ms(ends, log.expiry_ms()).filter(|ms| ms.saturating_mul(1_000) > longest_us);
+    let ahead = Live::count(log, ends, now_us);
+    let base = ends.total().map(|total| total.wrapping_add(ahead.leading));
     let total = base.unwrap_or_else(|| ahead.units.saturating_add(rng.random_range(0..BASE_BELOW)));
     let merged = Entry { total, weight: ahead.units.clamp(1, MAX_WEIGHT), kind: Kind::Shared };
 
@@ -109,13 +114,13 @@ pub fn step_back(
         Some(promised_ms) => floor_ms(score_us).saturating_add(promised_ms),
         None => fresh_expiry_ms(score_us, longest_us, rng),
     });
-    Ok(Tail { last_us: score_us, entry: Some((score_us, merged)), foreign: 0 })
+    Ok(Ends { oldest: None, last_us: score_us, entry: Some((score_us, merged)), foreign: 0 })
 }
 
 /// How long the newest unit of the log was promised to be kept: the distance of the expiry from it. `None`
 /// where nobody can have asked for that: no expiry, or scores that are no time of ours.
-pub fn promised_ms(tail: &Tail, expiry_ms: Option<i64>) -> Option<i64> {
-    let promised_ms = expiry_ms?.saturating_sub(floor_ms(tail.last_us));
+pub fn promised_ms(ends: &Ends, expiry_ms: Option<i64>) -> Option<i64> {
+    let promised_ms = expiry_ms?.saturating_sub(floor_ms(ends.last_us));
     (1..=nine_eighths_ms(MAX_WINDOW_US)).contains(&promised_ms).then_some(promised_ms)
 }
 

@@ -3,7 +3,7 @@
 use crate::call::{Call, Reply};
 use crate::offenders::Offenders;
 use crate::request::{self, Error, Request};
-use crate::window::{fits, Quota, Tail};
+use crate::window::{fits, Ends, Quota};
 use crate::zset::{Key, Mode};
 use crate::{admit, clock, random, refund, stats, warn};
 
@@ -13,22 +13,22 @@ pub fn check(call: &Call) -> Result<Reply, Error> {
     let request = request::check(call.args_from(2))?;
     let now_us = clock::now_us();
     let mut key = Key::open(call, Mode::Write)?;
-    let mut tail = Tail::of(&mut key);
-    if let Some(ahead) = tail.filter(|tail| tail.is_ahead(now_us, &request)) {
-        tail = Some(admit::step_back(&mut key, &ahead, now_us, &request, &mut *random::rng())?);
+    let mut ends = Ends::of(&mut key);
+    if let Some(ahead) = ends.filter(|ends| ends.is_ahead(now_us, &request)) {
+        ends = Some(admit::step_back(&mut key, &ahead, now_us, &request, &mut *random::rng())?);
         stats::CLOCK_STEP_BACKS.add(1);
         warn::step_back(now_us, ahead.last_us);
     }
 
-    let receipt = if request.force || fits(&mut key, tail.as_ref(), now_us, &request) {
-        Some(admit::admit(&mut key, tail.as_ref(), now_us, &request, &mut *random::rng())?)
-    } else {
-        None
-    };
-    let admitted = receipt.map_or(0, |receipt| if request.receipt { receipt } else { 1 });
-    let reply = answer(&mut key, now_us, &request, admitted);
+    let mut admitted = 0;
+    if request.force || fits(&mut key, ends.as_ref(), now_us, &request) {
+        let (receipt, after) = admit::admit(&mut key, ends.as_ref(), now_us, &request, &mut *random::rng())?;
+        ends = Some(after);
+        admitted = if request.receipt { receipt } else { 1 };
+    }
+    let reply = answer(&mut key, ends.as_ref(), now_us, &request, admitted);
     key.signal();
-    if receipt.is_some() {
+    if admitted > 0 {
         key.notify(c"slidewin.admitted");
         stats::CHECKS_ADMITTED.add(1);
         stats::UNITS_ADMITTED.add(request.cost);
@@ -46,10 +46,10 @@ pub fn peek(call: &Call) -> Result<Reply, Error> {
     let request = request::peek(call.args_from(2))?;
     let now_us = clock::now_us();
     let mut key = Key::open(call, Mode::Read)?;
-    let tail = Tail::of(&mut key);
-    let admitted = fits(&mut key, tail.as_ref(), now_us, &request);
+    let ends = Ends::of(&mut key);
+    let admitted = fits(&mut key, ends.as_ref(), now_us, &request);
     stats::PEEKS.add(1);
-    Ok(answer(&mut key, now_us, &request, i64::from(admitted)))
+    Ok(answer(&mut key, ends.as_ref(), now_us, &request, i64::from(admitted)))
 }
 
 /// `SLIDEWIN.REFUND key receipt [COST units]`: gives back what one admission took.
@@ -78,12 +78,11 @@ pub fn offenders(call: &Call) -> Result<Reply, Error> {
 }
 
 /// The reply, as things stand after the call.
-fn answer(key: &mut Key, now_us: i64, request: &Request, admitted: i64) -> Reply {
+fn answer(key: &mut Key, ends: Option<&Ends>, now_us: i64, request: &Request, admitted: i64) -> Reply {
     if !request.quota {
         return Reply::Integer(admitted);
     }
-    let tail = Tail::of(key);
     let windows = request.windows.as_slice().iter();
-    let quotas = windows.map(|window| Quota::of(key, tail.as_ref(), now_us, request, window));
+    let quotas = windows.map(|window| Quota::of(key, ends, now_us, request, window));
     Reply::Quotas(admitted, quotas.collect())
 }

@@ -10,6 +10,9 @@ use redis_module::raw::{RedisModuleCtx, RedisModuleString, REDISMODULE_NOTIFY_MO
 use std::collections::HashSet;
 use std::ffi::{c_char, c_int, c_longlong, CStr};
 
+/// How many members a removal without bound holds at a time.
+const REMOVE_AT_ONCE: usize = 1_000;
+
 impl Record for Key<'_> {
     fn add(&mut self, score_us: i64, entry: Entry) -> Result<(), Error> {
         let member = OwnedString::new(self.call, entry.encode().as_bytes());
@@ -56,21 +59,13 @@ impl Record for Key<'_> {
     }
 
     fn remove_after(&mut self, score_us: i64) {
-        if self.remove_first(score_us as f64, true, f64::INFINITY, usize::MAX) > 0 {
-            let above = format!("({score_us}");
-            // SAFETY: `sbc`: a string, bytes with their length, a C string, alive during the call.
-            self.replicate(c"ZREMRANGEBYSCORE", |ctx, replicate, command| unsafe {
-                replicate(
-                    ctx,
-                    command,
-                    c"sbc".as_ptr(),
-                    self.name,
-                    above.as_ptr(),
-                    above.len(),
-                    c"+inf".as_ptr(),
-                )
-            });
-        }
+        while self.remove_first(score_us as f64, true, f64::INFINITY, REMOVE_AT_ONCE) == REMOVE_AT_ONCE {}
+        let above = format!("({score_us}");
+        // SAFETY: `sbc`: a string, bytes with their length, a C string, alive during the call.
+        self.replicate(c"ZREMRANGEBYSCORE", |ctx, replicate, command| unsafe {
+            let inf = c"+inf".as_ptr();
+            replicate(ctx, command, c"sbc".as_ptr(), self.name, above.as_ptr(), above.len(), inf)
+        });
     }
 
     fn unlink(&mut self) {
@@ -142,16 +137,19 @@ impl Key<'_> {
         self.is_changed = true;
     }
 
-    /// Removes the first elements in a range of scores: how many there were. Each removal ends the walk.
+    /// Removes the first elements in a range of scores: how many there were. A removal ends the walk, so the
+    /// walk comes first.
     fn remove_first(&mut self, min: f64, exclusive_min: bool, max: f64, at_most: usize) -> usize {
-        let mut removed = 0;
-        while removed < at_most && self.is_zset {
-            self.seek_first(min, max, exclusive_min);
-            let Some((member, _)) = self.current() else { break };
-            self.zrem(&member);
-            removed = removed.saturating_add(1);
+        let mut members = Vec::new();
+        let mut at = self.is_zset.then(|| self.seek_first(min, max, exclusive_min)).flatten();
+        while let Some((member, _)) = at {
+            members.push(member);
+            at = if members.len() < at_most { self.step() } else { None };
         }
-        removed
+        for member in &members {
+            self.zrem(member);
+        }
+        members.len()
     }
 
     /// Replicates a command with these arguments behind the key.

@@ -19,12 +19,15 @@ pub enum Kind {
     Shared,
 }
 
+/// Nothing we write is heavier: differences of 2^63 and more are no counts, since totals wrap.
+pub const MAX_WEIGHT: u64 = i64::MAX as u64;
+
 /// What one element of the log says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Entry {
     /// Units over the life of the log, this entry included; wraps.
     pub total: u64,
-    /// Units of this entry, at least 1.
+    /// Units of this entry, from 1 to [`MAX_WEIGHT`].
     pub weight: u64,
     /// Whether it is one admission or several.
     pub kind: Kind,
@@ -61,8 +64,12 @@ impl Entry {
                     _ => return None,
                 };
                 let (weight, rest) = number(weight)?;
-                let canonical = weight > u64::from(kind == Kind::Single);
-                (rest.is_empty() && canonical).then_some(Entry { total, weight, kind })
+                let least = if kind == Kind::Single { 2 } else { 1 };
+                (rest.is_empty() && (least..=MAX_WEIGHT).contains(&weight)).then_some(Entry {
+                    total,
+                    weight,
+                    kind,
+                })
             }
         }
     }
@@ -133,8 +140,8 @@ mod tests {
             ("4812~1", 4812, 1, Kind::Shared),
             ("9~7", 9, 7, Kind::Shared),
             ("18446744073709551615", MAX, 1, Kind::Single),
-            ("18446744073709551615:18446744073709551615", MAX, MAX, Kind::Single),
-            ("18446744073709551615~18446744073709551615", MAX, MAX, Kind::Shared),
+            ("18446744073709551615:9223372036854775807", MAX, MAX_WEIGHT, Kind::Single),
+            ("18446744073709551615~9223372036854775807", MAX, MAX_WEIGHT, Kind::Shared),
         ];
         for &(text, total, weight, kind) in table {
             let entry = Entry { total, weight, kind };
@@ -175,6 +182,8 @@ mod tests {
             b"\xff",
             b"1:\xff",
             b"18446744073709551616",
+            b"1:9223372036854775808",
+            b"1~9223372036854775808",
             b"1:18446744073709551616",
             b"99999999999999999999999999999999",
         ];
@@ -185,7 +194,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn an_entry_survives_its_spelling(total: u64, weight in 1..=MAX, shared: bool) {
+        fn an_entry_survives_its_spelling(total: u64, weight in 1..=MAX_WEIGHT, shared: bool) {
             let kind = if shared { Kind::Shared } else { Kind::Single };
             let entry = Entry { total, weight, kind };
             prop_assert_eq!(Entry::decode(entry.encode().as_bytes()), Some(entry));

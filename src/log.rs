@@ -14,7 +14,7 @@ pub struct Element {
 
 /// Reading. Every seek is O(log N); a write ends the walk that a seek began.
 pub trait Log {
-    /// The oldest element with a higher score. [`Log::next`] goes on from it.
+    /// The oldest element with a higher score; above `i64::MIN` lie all. [`Log::next`] goes on from it.
     fn first_after(&mut self, score_us: i64) -> Option<Element>;
     /// The element after the one last given.
     fn next(&mut self) -> Option<Element>;

@@ -4,7 +4,7 @@ use crate::admit::{floor_ms, promised_ms};
 use crate::entry::{Entry, Kind};
 use crate::log::{Element, Log, Record};
 use crate::request::{Error, Refund};
-use crate::window::Tail;
+use crate::window::Ends;
 
 /// The most elements that a refund walks on one side of the entry.
 const MOST_ON_A_SIDE: usize = 1_000;
@@ -37,11 +37,11 @@ pub fn refund(log: &mut impl Record, refund: &Refund) -> Result<u64, Error> {
         old.push(entry);
     }
 
-    let before = Tail::of(log);
-    let promised_ms = before.and_then(|tail| promised_ms(&tail, log.expiry_ms()));
+    let before = Ends::of(log);
+    let promised_ms = before.and_then(|ends| promised_ms(&ends, log.expiry_ms()));
     log.replace(&new, &old);
     // The newest unit left is promised what the newest unit was promised, not more.
-    if let (Some(before), Some(after), Some(promised_ms)) = (before, Tail::of(log), promised_ms) {
+    if let (Some(before), Some(after), Some(promised_ms)) = (before, Ends::of(log), promised_ms) {
         if after.last_us < before.last_us {
             log.expire_at(floor_ms(after.last_us).saturating_add(promised_ms));
         }

@@ -18,9 +18,11 @@ use crate::stats;
 /// Differences from here on are no counts: totals wrap.
 const IMPOSSIBLE: u64 = 1 << 63;
 
-/// The new end of a log.
+/// The ends of a log.
 #[derive(Clone, Copy, Debug)]
-pub struct Tail {
+pub struct Ends {
+    /// The oldest element, where it is known: without it a count seeks the first live one.
+    pub oldest: Option<Element>,
     /// Score of the last element.
     pub last_us: i64,
     /// The last element that is an entry, with its score.
@@ -29,21 +31,27 @@ pub struct Tail {
     pub foreign: u64,
 }
 
-impl Tail {
-    /// Reads the end of the log; `None` where it is empty.
+impl Ends {
+    /// Reads the ends of the log; `None` where it is empty.
     pub fn of(log: &mut impl Log) -> Option<Self> {
         let last = log.last_up_to(i64::MAX)?;
-        let mut tail = Tail { last_us: last.score_us, entry: None, foreign: 0 };
+        let mut ends = Ends { oldest: None, last_us: last.score_us, entry: None, foreign: 0 };
         let mut at = Some(last);
         while let Some(element) = at {
             if let Some(entry) = element.entry {
-                tail.entry = Some((element.score_us, entry));
+                ends.entry = Some((element.score_us, entry));
                 break;
             }
-            tail.foreign = tail.foreign.saturating_add(1);
+            ends.foreign = ends.foreign.saturating_add(1);
             at = log.prev();
         }
-        Some(tail)
+        ends.oldest = log.first_after(i64::MIN);
+        Some(ends)
+    }
+
+    /// Whether anything lies up to that score, as far as the oldest element is known.
+    pub fn reach_back_to(&self, score_us: i64) -> bool {
+        self.oldest.is_none_or(|oldest| oldest.score_us <= score_us)
     }
 
     /// The total that continues this log, before the cost of the new entry.
@@ -80,12 +88,16 @@ enum Span {
 
 impl Live {
     /// Counts the units with a score above `since_us`.
-    pub fn count(log: &mut impl Log, tail: &Tail, since_us: i64) -> Self {
+    pub fn count(log: &mut impl Log, ends: &Ends, since_us: i64) -> Self {
         let mut live = Live { since_us, units: 0, leading: 0, span: Span::None };
-        if tail.last_us <= since_us {
+        if ends.last_us <= since_us {
             return live;
         }
-        let mut at = log.first_after(since_us);
+        let mut at = match ends.oldest {
+            // The walk goes on only from a foreign member, so an entry of ours needs no seek.
+            Some(oldest @ Element { entry: Some(_), .. }) if !ends.reach_back_to(since_us) => Some(oldest),
+            _ => log.first_after(since_us),
+        };
         let first = loop {
             match at {
                 None => break None,
@@ -95,10 +107,10 @@ impl Live {
             at = log.next();
         };
         live.units = live.leading;
-        if let (Some(first), Some(last)) = (first, tail.entry) {
+        if let (Some(first), Some(last)) = (first, ends.entry) {
             if let Some(units) = difference(first, last) {
                 live.span = Span::Entries { first, last_us: last.0, units };
-                live.units = live.units.saturating_add(units).saturating_add(tail.foreign);
+                live.units = live.units.saturating_add(units).saturating_add(ends.foreign);
             } else {
                 stats::FOREIGN_SUMS.add(1);
                 live.span = Span::Summed;
@@ -187,10 +199,10 @@ fn bisect(log: &mut impl Log, first: (i64, Entry), last_us: i64, nth: u64) -> i6
 }
 
 /// Whether every window of the request has room for its cost.
-pub fn fits(log: &mut impl Log, tail: Option<&Tail>, now_us: i64, request: &Request) -> bool {
+pub fn fits(log: &mut impl Log, ends: Option<&Ends>, now_us: i64, request: &Request) -> bool {
     request.windows.as_slice().iter().all(|window| {
         let since_us = now_us.saturating_sub(window.length_us);
-        let used = tail.map_or(0, |tail| Live::count(log, tail, since_us).units);
+        let used = ends.map_or(0, |ends| Live::count(log, ends, since_us).units);
         used.checked_add(request.cost).is_some_and(|used| used <= window.limit)
     })
 }
@@ -213,24 +225,24 @@ impl Quota {
     /// which has stepped back leaves the window as if it had been re-stamped.
     pub fn of(
         log: &mut impl Log,
-        tail: Option<&Tail>,
+        ends: Option<&Ends>,
         now_us: i64,
         request: &Request,
         window: &Window,
     ) -> Self {
         let cost = request.cost;
         let mut quota = Quota { limit: window.limit, remaining: window.limit, ..Quota::default() };
-        let leaves_ms = |score_us: i64, tail: &Tail| {
-            let score_us = if tail.is_ahead(now_us, request) { score_us.min(now_us) } else { score_us };
+        let leaves_ms = |score_us: i64, ends: &Ends| {
+            let score_us = if ends.is_ahead(now_us, request) { score_us.min(now_us) } else { score_us };
             ceil_ms(score_us.saturating_add(window.length_us).saturating_sub(now_us))
         };
-        let live = tail.map(|tail| (tail, Live::count(log, tail, now_us.saturating_sub(window.length_us))));
-        if let Some((tail, live)) = live.filter(|(_, live)| live.units > 0) {
+        let live = ends.map(|ends| (ends, Live::count(log, ends, now_us.saturating_sub(window.length_us))));
+        if let Some((ends, live)) = live.filter(|(_, live)| live.units > 0) {
             quota.remaining = window.limit.saturating_sub(live.units);
-            quota.reset_after_ms = leaves_ms(tail.last_us, tail);
+            quota.reset_after_ms = leaves_ms(ends.last_us, ends);
             let too_many = live.units.saturating_add(cost).saturating_sub(window.limit);
             if too_many > 0 && cost <= window.limit {
-                quota.retry_after_ms = leaves_ms(live.score_of(log, too_many), tail);
+                quota.retry_after_ms = leaves_ms(live.score_of(log, too_many), ends);
             }
         }
         if cost > window.limit {

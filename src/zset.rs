@@ -7,6 +7,9 @@ use crate::request::Error;
 use redis_module::raw::{self, RedisModuleKey, RedisModuleString};
 use std::ffi::c_int;
 
+/// From here on doubles skip integers: no score of ours is as high until 2255.
+const EXACT: f64 = 9_007_199_254_740_992.0;
+
 /// What a key is opened for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
@@ -68,23 +71,33 @@ impl<'a> Key<'a> {
     }
 
     /// The member that the last seek found, and its score.
-    pub fn current(&self) -> Option<(OwnedString<'a>, f64)> {
+    fn current(&self) -> Option<(OwnedString<'a>, f64)> {
         let mut score = 0.0;
         // SAFETY: the handle is an open sorted set; the server answers null where there is no element.
         let member = unsafe { (self.call.api.current_element)(self.handle, &mut score) };
         (!member.is_null()).then(|| (OwnedString { call: self.call, text: member }, score))
     }
 
-    /// Goes to the oldest element from `min` to `max`.
-    pub fn seek_first(&mut self, min: f64, max: f64, exclusive_min: bool) {
+    /// Goes to the oldest element from `min` to `max`, where it then is.
+    pub fn seek_first(&mut self, min: f64, max: f64, exclusive_min: bool) -> Option<(OwnedString<'a>, f64)> {
         // SAFETY: the handle is an open sorted set.
         unsafe { (self.call.api.first_in_range)(self.handle, min, max, c_int::from(exclusive_min), 0) };
+        self.current()
     }
 
-    fn element(&self) -> Option<Element> {
-        let (member, score) = self.current()?;
-        let entry = Entry::decode(member.bytes()).filter(|_| score.fract() == 0.0);
-        Some(Element { score_us: score.ceil() as i64, entry })
+    /// Goes to the next element of the walk, where there is one.
+    pub fn step(&mut self) -> Option<(OwnedString<'a>, f64)> {
+        // SAFETY: follows a seek that found something.
+        (unsafe { (self.call.api.range_next)(self.handle) } != 0).then(|| self.current()).flatten()
+    }
+
+    fn element((member, score): (OwnedString, f64)) -> Element {
+        let mut score_us = score as i64;
+        let is_whole = score_us as f64 == score && score.abs() < EXACT;
+        if !is_whole && score > 0.0 {
+            score_us = score_us.saturating_add(1);
+        }
+        Element { score_us, entry: Entry::decode(member.bytes()).filter(|_| is_whole) }
     }
 }
 
@@ -93,13 +106,13 @@ impl Log for Key<'_> {
         if !self.is_zset {
             return None;
         }
-        self.seek_first(score_us as f64, f64::INFINITY, true);
-        self.element()
+        // The lowest score there is belongs to no entry, but somebody may have written it.
+        let min = if score_us == i64::MIN { f64::NEG_INFINITY } else { score_us as f64 };
+        self.seek_first(min, f64::INFINITY, score_us != i64::MIN).map(Self::element)
     }
 
     fn next(&mut self) -> Option<Element> {
-        // SAFETY: follows a seek that found something.
-        (unsafe { (self.call.api.range_next)(self.handle) } != 0).then(|| self.element()).flatten()
+        self.step().map(Self::element)
     }
 
     fn last_up_to(&mut self, score_us: i64) -> Option<Element> {
@@ -109,12 +122,15 @@ impl Log for Key<'_> {
         let max = if score_us == i64::MAX { f64::INFINITY } else { score_us as f64 };
         // SAFETY: the handle is an open sorted set.
         unsafe { (self.call.api.last_in_range)(self.handle, f64::NEG_INFINITY, max, 0, 0) };
-        self.element()
+        self.current().map(Self::element)
     }
 
     fn prev(&mut self) -> Option<Element> {
         // SAFETY: follows a seek that found something.
-        (unsafe { (self.call.api.range_prev)(self.handle) } != 0).then(|| self.element()).flatten()
+        (unsafe { (self.call.api.range_prev)(self.handle) } != 0)
+            .then(|| self.current())
+            .flatten()
+            .map(Self::element)
     }
 
     fn expiry_ms(&mut self) -> Option<i64> {

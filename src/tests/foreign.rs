@@ -1,10 +1,10 @@
 //! Members that somebody else wrote: counted as the design says, never a crash.
 
 use super::{check, parse, peek, MemoryLog, START_US};
-use crate::entry::{Entry, Kind};
+use crate::entry::{Entry, Kind, MAX_WEIGHT};
 use crate::refund::refund;
 use crate::request::Refund;
-use crate::window::{Live, Tail};
+use crate::window::{Ends, Live};
 use proptest::prelude::*;
 
 /// Units above `since_us`, straight from section 3: foreign members count one at the ends and nothing between;
@@ -37,7 +37,7 @@ fn member() -> impl Strategy<Value = Vec<u8>> {
     let number = prop_oneof![0..50_u64, Just(u64::MAX), Just(1 << 63), any::<u64>()];
     let entry = (number.clone(), number, prop::bool::ANY).prop_map(|(total, weight, shared)| {
         let kind = if shared { Kind::Shared } else { Kind::Single };
-        Entry { total, weight: weight.max(1), kind }.encode().as_bytes().to_vec()
+        Entry { total, weight: (weight & MAX_WEIGHT).max(1), kind }.encode().as_bytes().to_vec()
     });
     prop_oneof![3 => entry, 1 => prop::collection::vec(any::<u8>(), 0..6)]
 }
@@ -65,7 +65,7 @@ proptest! {
     #[test]
     fn foreign_members_count_as_the_design_says(mut log in any_log(), back_us in 0..3_000_000_i64) {
         let since_us = START_US - back_us;
-        let units = Tail::of(&mut log).map_or(0, |tail| Live::count(&mut log, &tail, since_us).units);
+        let units = Ends::of(&mut log).map_or(0, |ends| Live::count(&mut log, &ends, since_us).units);
         prop_assert_eq!(units, naive_units(&log, since_us));
     }
 
@@ -82,7 +82,7 @@ proptest! {
         let mut now_us = START_US;
         for line in lines {
             let request = parse(line);
-            let ahead = Tail::of(&mut log).is_some_and(|tail| tail.is_ahead(now_us, &request));
+            let ahead = Ends::of(&mut log).is_some_and(|ends| ends.is_ahead(now_us, &request));
             let peeked = peek(&mut log, now_us, &request);
             let (admitted, quotas) = check(&mut log, now_us, &request);
             // A repair makes one honest entry of whatever was there, so it may end a miscount.

@@ -57,7 +57,8 @@ impl MemoryLog {
 
 impl Log for MemoryLog {
     fn first_after(&mut self, score_us: i64) -> Option<Element> {
-        self.at(self.elements.iter().position(|(score, _)| *score > score_us))
+        let after = |(score, _): &(i64, Vec<u8>)| *score > score_us || score_us == i64::MIN;
+        self.at(self.elements.iter().position(after))
     }
 
     fn next(&mut self) -> Option<Element> {

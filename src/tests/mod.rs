@@ -8,7 +8,7 @@ mod seeds;
 
 use crate::admit::{admit, step_back};
 use crate::request::{self, Request};
-use crate::window::{fits, Quota, Tail};
+use crate::window::{fits, Ends, Quota};
 use memory::MemoryLog;
 use rand::rngs::SmallRng;
 use rand::SeedableRng;
@@ -17,26 +17,28 @@ use rand::SeedableRng;
 pub fn check(log: &mut MemoryLog, now_us: i64, request: &Request) -> (Option<i64>, Vec<Quota>) {
     let mut rng = SmallRng::seed_from_u64(now_us as u64);
     log.pass(now_us);
-    let mut tail = Tail::of(log);
-    if let Some(ahead) = tail.filter(|tail| tail.is_ahead(now_us, request)) {
-        tail = Some(step_back(log, &ahead, now_us, request, &mut rng).unwrap());
+    let mut ends = Ends::of(log);
+    if let Some(ahead) = ends.filter(|ends| ends.is_ahead(now_us, request)) {
+        ends = Some(step_back(log, &ahead, now_us, request, &mut rng).unwrap());
     }
-    let admitted = request.force || fits(log, tail.as_ref(), now_us, request);
-    let receipt = admitted.then(|| admit(log, tail.as_ref(), now_us, request, &mut rng).unwrap());
-    (receipt, quotas(log, now_us, request))
+    let mut receipt = None;
+    if request.force || fits(log, ends.as_ref(), now_us, request) {
+        let (score_us, after) = admit(log, ends.as_ref(), now_us, request, &mut rng).unwrap();
+        (receipt, ends) = (Some(score_us), Some(after));
+    }
+    (receipt, quotas(log, ends.as_ref(), now_us, request))
 }
 
 /// A PEEK.
 pub fn peek(log: &mut MemoryLog, now_us: i64, request: &Request) -> (bool, Vec<Quota>) {
     log.pass(now_us);
-    let tail = Tail::of(log);
-    (fits(log, tail.as_ref(), now_us, request), quotas(log, now_us, request))
+    let ends = Ends::of(log);
+    (fits(log, ends.as_ref(), now_us, request), quotas(log, ends.as_ref(), now_us, request))
 }
 
-fn quotas(log: &mut MemoryLog, now_us: i64, request: &Request) -> Vec<Quota> {
-    let tail = Tail::of(log);
+fn quotas(log: &mut MemoryLog, ends: Option<&Ends>, now_us: i64, request: &Request) -> Vec<Quota> {
     let windows = request.windows.as_slice().iter();
-    windows.map(|window| Quota::of(log, tail.as_ref(), now_us, request, window)).collect()
+    windows.map(|window| Quota::of(log, ends, now_us, request, window)).collect()
 }
 
 /// What follows the key.
