@@ -67,7 +67,10 @@ fn a_script_can_call_it_and_needs_nothing_else() {
     let mut run = || con.raw(&[b"EVAL", script, b"1", b"k"]).unwrap();
     for (admitted, remaining, peeked) in [(1, 1, 1), (1, 0, 0), (0, 0, 0)] {
         let Value::Array(reply) = run() else { panic!() };
-        assert_eq!([&reply[0], &reply[1], &reply[3]], [admitted, remaining, peeked].map(Value::Int).each_ref());
+        assert_eq!(
+            [&reply[0], &reply[1], &reply[3]],
+            [admitted, remaining, peeked].map(Value::Int).each_ref()
+        );
         let Value::BulkString(error) = &reply[2] else { panic!("{reply:?}") };
         assert!(String::from_utf8_lossy(error).contains("window must be a duration"), "{reply:?}");
     }
@@ -78,5 +81,9 @@ fn it_is_there_after_a_restart_without_any_loading_of_scripts() {
     let (server, mut con) = Server::start();
     assert_eq!(con.check("k 60 1"), 1);
     let server = server.restart(|builder| builder);
-    assert_eq!(server.connect().check("k 60 1"), 1, "nothing was persisted: the first command of a new server");
+    assert_eq!(
+        server.connect().check("k 60 1"),
+        1,
+        "nothing was persisted: the first command of a new server"
+    );
 }

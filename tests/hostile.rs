@@ -15,8 +15,18 @@ fn assert_alive(server: &Server, con: &mut Client) {
 fn any_bytes_are_a_key() {
     let (server, mut con) = Server::start();
     let megabyte = vec![b'k'; 1 << 20];
-    let keys: &[&[u8]] =
-        &[b"", b"\0", b"a\0b", b"\xff\xfe", b"\r\n", b"*3\r\n$3\r\nDEL", b"{", b"%s%n", "\u{1f600}".as_bytes(), &megabyte];
+    let keys: &[&[u8]] = &[
+        b"",
+        b"\0",
+        b"a\0b",
+        b"\xff\xfe",
+        b"\r\n",
+        b"*3\r\n$3\r\nDEL",
+        b"{",
+        b"%s%n",
+        "\u{1f600}".as_bytes(),
+        &megabyte,
+    ];
     for key in keys {
         let mut call = |words: &[&[u8]]| con.raw(words).unwrap();
         assert_eq!(call(&[b"SLIDEWIN.CHECK", key, b"60", b"1"]), redis::Value::Int(1));
@@ -34,11 +44,37 @@ fn any_bytes_in_any_place_are_an_answer_or_one_line_of_error() {
     let megabyte_of_digits = vec![b'9'; 1 << 20];
     let megabyte_of_letters = vec![b'C'; 1 << 20];
     let hostile: &[&[u8]] = &[
-        b"", b"\0", b"6\0", b"60\0", b"\xff\xfe\xfd", b"\r\n-ERR x", b"COST", b"RESOLUTION", b"-9223372036854775808",
-        b"\xe2\x88\x9e", b"0", b"WITHQUOTA\0", b"CO\xffST", &megabyte_of_digits, &megabyte_of_letters,
+        b"",
+        b"\0",
+        b"6\0",
+        b"60\0",
+        b"\xff\xfe\xfd",
+        b"\r\n-ERR x",
+        b"COST",
+        b"RESOLUTION",
+        b"-9223372036854775808",
+        b"\xe2\x88\x9e",
+        b"0",
+        b"WITHQUOTA\0",
+        b"CO\xffST",
+        &megabyte_of_digits,
+        &megabyte_of_letters,
     ];
     let commands: &[&[&[u8]]] = &[
-        &[b"SLIDEWIN.CHECK", b"k", b"60", b"5", b"1", b"2", b"COST", b"1", b"RESOLUTION", b"1ms", b"FORCE", b"WITHQUOTA"],
+        &[
+            b"SLIDEWIN.CHECK",
+            b"k",
+            b"60",
+            b"5",
+            b"1",
+            b"2",
+            b"COST",
+            b"1",
+            b"RESOLUTION",
+            b"1ms",
+            b"FORCE",
+            b"WITHQUOTA",
+        ],
         &[b"SLIDEWIN.CHECK", b"k", b"60", b"5", b"RECEIPT"],
         &[b"SLIDEWIN.PEEK", b"k", b"60", b"5", b"COST", b"1", b"WITHQUOTA"],
         &[b"SLIDEWIN.REFUND", b"k", b"5", b"COST", b"1"],

@@ -60,13 +60,9 @@ fn a_part_is_given_back_until_nothing_is_left() {
     clock.advance_ms(10);
     assert_eq!(con.check("k 60 200 COST 9"), 1);
     // Refunded, given back, remaining. An entry of weight 1 is spelled like one that never had more.
-    for (cost, given, remaining) in [
-        ("COST 60", 60, 144),
-        ("COST 39", 39, 183),
-        ("COST 1", 1, 184),
-        ("COST 1", 0, 184),
-        ("", 0, 184),
-    ] {
+    for (cost, given, remaining) in
+        [("COST 60", 60, 144), ("COST 39", 39, 183), ("COST 1", 1, 184), ("COST 1", 0, 184), ("", 0, 184)]
+    {
         assert_eq!(con.refund(&format!("k {receipt} {cost}")), given, "{cost}");
         assert_eq!(con.peek("k 60 200")[2], remaining, "{cost}");
     }

@@ -21,7 +21,9 @@ fn a_key_of_another_type_is_refused_and_left_alone() {
         con.call::<()>(make);
         con.call::<()>("PEXPIRE k 50000");
         let value: redis::Value = con.call(read);
-        for command in ["CHECK k 60 5", "CHECK k 60 5 FORCE WITHQUOTA", "CHECK k 60 0", "PEEK k 60 5", "REFUND k 1"] {
+        for command in
+            ["CHECK k 60 5", "CHECK k 60 5 FORCE WITHQUOTA", "CHECK k 60 0", "PEEK k 60 5", "REFUND k 1"]
+        {
             assert_eq!(con.error(&format!("SLIDEWIN.{command}")), WRONGTYPE, "{make}, then {command}");
         }
         assert_eq!(con.call::<redis::Value>(read), value, "{make}");
@@ -109,9 +111,13 @@ fn what_somebody_does_to_the_set_is_never_an_error() {
             }
             con.call::<()>(&edit.replace("{now}", &clock.now_us().to_string()));
             clock.advance_ms(step_ms);
-            for call in ["k 60 5", "k 60 5 COST 3", "k 1 2 60 5", "k 60 5 RESOLUTION 1", "k 60 5 FORCE", "k 60 5"] {
+            for call in
+                ["k 60 5", "k 60 5 COST 3", "k 1 2 60 5", "k 60 5 RESOLUTION 1", "k 60 5 FORCE", "k 60 5"]
+            {
                 clock.advance_ms(1);
-                for answer in [con.peek(&call.replace(" FORCE", "").replace(" RESOLUTION 1", "")), con.quota(call)] {
+                for answer in
+                    [con.peek(&call.replace(" FORCE", "").replace(" RESOLUTION 1", "")), con.quota(call)]
+                {
                     assert!([0, 1].contains(&answer[0]), "{edit}, {call}: {answer:?}");
                     for window in answer[1..].chunks(4) {
                         assert!((0..=window[0]).contains(&window[1]), "{edit}, {call}: {answer:?}");

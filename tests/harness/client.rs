@@ -68,10 +68,15 @@ impl Client {
         self.call(&format!("SLIDEWIN.REFUND {line}"))
     }
 
-    /// Runs a command so many times in one pipeline: the integer replies.
-    pub fn times(&mut self, count: usize, line: &str) -> Vec<i64> {
-        let replies = self.0.req_packed_commands(&packed(line).repeat(count), 0, count).unwrap();
-        replies.iter().map(|value| i64::from_redis_value_ref(value).unwrap()).collect()
+    /// Runs a command so many times, in one script so that it is quick: the sum of its integer replies.
+    pub fn times(&mut self, count: usize, line: &str) -> i64 {
+        let script = b"local sum = 0
+            for i = 1, table.remove(ARGV) do sum = sum + redis.call(unpack(ARGV)) end
+            return sum";
+        let (count, words) = (count.to_string(), words(line));
+        let arguments = [&[b"EVAL" as &[u8], script, b"0"], &words[..], &[count.as_bytes()]].concat();
+        let sum = self.raw(&arguments).unwrap_or_else(|error| panic!("{line}: {error}"));
+        i64::from_redis_value_ref(&sum).unwrap()
     }
 
     /// The number after `field:` in INFO.

@@ -10,6 +10,7 @@
 mod artifacts;
 mod client;
 mod clock;
+mod cpu;
 mod server;
 
 pub use client::{packed, Client};

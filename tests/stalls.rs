@@ -1,0 +1,100 @@
+//! No call stalls a shared server, however much a log holds or has expired.
+
+use crate::harness::{Client, Clock, Server};
+
+const MOST_US: u64 = 1_000;
+
+/// The longest of so many calls. What is long because of the log is long every time it is tried; what is long
+/// because of the machine (a page that the kernel had to clear, a stolen core) is not.
+fn longest_us(server: &Server, con: &mut Client, count: usize, line: &str) -> u64 {
+    let mut calls = || {
+        (0..count)
+            .map(|_| {
+                server.cpu_us(|| {
+                    let _ = con.raw(&line.split(' ').map(str::as_bytes).collect::<Vec<_>>());
+                })
+            })
+            .max()
+            .unwrap()
+    };
+    (0..3).map(|_| calls()).min().unwrap()
+}
+
+#[test]
+fn the_measure_sees_what_is_slow() {
+    let (server, mut con) = Server::start();
+    let busy: &[u8] = b"for i = 1, 1000000 do end";
+    let us = server.cpu_us(|| drop(con.raw(&[b"EVAL", busy, b"0"])));
+    assert!(us > MOST_US, "{us}");
+    let us = longest_us(&server, &mut con, 100, "PING");
+    assert!(us < MOST_US, "{us}");
+}
+
+#[test]
+fn a_log_of_a_million_entries_answers_at_once_also_when_they_have_expired() {
+    let clock = Clock::running();
+    let server = Server::builder().clock(&clock).start();
+    let mut con = server.connect();
+    // Half a million at 0 s, and at 40 s.
+    for half in 0..2 {
+        for _ in 0..50 {
+            assert_eq!(con.times(10_000, "SLIDEWIN.CHECK k 60 10000000"), 10_000);
+        }
+        clock.advance_ms(if half == 0 { 40_000 } else { 0 });
+    }
+    assert_eq!(con.call::<i64>("ZCARD k"), 1_000_000);
+    let calls: &[&str] = &[
+        "SLIDEWIN.PEEK k 60 1000000 WITHQUOTA",
+        "SLIDEWIN.CHECK k 60 1000 WITHQUOTA",
+        "SLIDEWIN.CHECK k 60 700000 COST 350000 WITHQUOTA",
+        "SLIDEWIN.CHECK k 60 3000 10 3000 1 1 24h 5000 7d 70000 30 400000 WITHQUOTA",
+        "SLIDEWIN.CHECK k 60 1000000000000 WITHQUOTA",
+        "SLIDEWIN.CHECK k 60 1000000000000 COST 1000000 WITHQUOTA",
+        "SLIDEWIN.CHECK k 60 1000000000000 RESOLUTION 1ms",
+        "SLIDEWIN.CHECK k 60 1 FORCE RECEIPT",
+    ];
+    let mut assert_none_stalls = |state: &str| {
+        for call in calls {
+            let us = longest_us(&server, &mut con, 100, call);
+            assert!(us < MOST_US, "{call} with {state} takes {us} us");
+        }
+        con.call::<i64>("ZCARD k")
+    };
+    let entries = assert_none_stalls("nothing expired");
+    assert!(entries > 1_000_000, "{entries}");
+    clock.advance_ms(25_000);
+    let entries = assert_none_stalls("half of it expired");
+    assert!((500_000..950_000).contains(&entries), "trimmed by 64 each: {entries}");
+    con.call::<()>("PERSIST k"); // so that the server's own expiry, which is no call of ours, does not come first
+    clock.advance_ms(70_000);
+    for call in &calls[..4] {
+        let us = longest_us(&server, &mut con, 10, call);
+        assert!(us < MOST_US, "{call} with all of it expired takes {us} us");
+    }
+    assert!(con.call::<i64>("ZCARD k") > 500_000);
+    let us = server.cpu_us(|| assert_eq!(con.check("k 60 1000"), 1));
+    assert!(us < MOST_US, "the admission that starts a new log takes {us} us");
+    assert_eq!(con.call::<i64>("ZCARD k"), 1);
+}
+
+#[test]
+fn a_refund_deep_in_a_long_log_is_quick_at_either_end() {
+    let (server, mut con) = Server::start();
+    let mut receipts: Vec<i64> = (0..200).map(|_| con.check("k 1h 1000000 COST 2 RECEIPT")).collect();
+    for _ in 0..20 {
+        con.times(10_000, "SLIDEWIN.CHECK k 1h 1000000");
+    }
+    receipts.extend((0..200).map(|_| con.check("k 1h 1000000 COST 2 RECEIPT")));
+    let used = 1_000_000 - con.peek("k 1h 1000000")[2];
+    assert_eq!(used, 200_800);
+    for place in [0, 10, 100, 199, 399, 390, 300] {
+        // Each in two parts, so that one is tried again where the machine was slow.
+        let mut us = u64::MAX;
+        for _ in 0..2 {
+            let refund = format!("k {} COST 1", receipts[place]);
+            us = us.min(server.cpu_us(|| assert_eq!(con.refund(&refund), 1)));
+        }
+        assert!(us < MOST_US, "the refund of receipt {place} takes {us} us");
+    }
+    assert_eq!(1_000_000 - con.peek("k 1h 1000000")[2], used - 14);
+}
