@@ -76,7 +76,7 @@ impl Model {
         self.answer(now_us, request, i64::from(self.fits(now_us, request)))
     }
 
-    pub fn refund(&mut self, receipt: i64, units: i64) -> i64 {
+    pub fn refund(&mut self, now_us: i64, receipt: i64, units: i64) -> i64 {
         let Some(place) = self.entries.iter().position(|entry| entry.time_us == receipt && !entry.is_shared)
         else {
             return 0;
@@ -89,6 +89,9 @@ impl Model {
         self.entries.retain(|entry| entry.units > 0);
         if !self.entries.is_empty() && self.last_us() < last_us {
             self.allow_kept(kept_ms.unwrap());
+            // What is left may be so old that it expires with this.
+            self.expiry_ms = self.allowed_ms.map(|(at_ms, _)| at_ms);
+            self.expire(now_us);
         }
         units
     }
