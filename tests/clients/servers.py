@@ -70,10 +70,12 @@ class Server:
             return False
 
     def command(self, line):
-        """The first line of the answer to an inline command, as it came."""
+        """The answer to an inline command: a bulk string's text, of others the first line as it came."""
         with socket.create_connection(("127.0.0.1", self.port), 2) as connection:
             connection.sendall(line.encode() + b"\r\n")
-            return connection.makefile("rb").readline().decode().strip()
+            reply = connection.makefile("rb")
+            first = reply.readline().decode().strip()
+            return reply.read(int(first[1:])).decode() if first.startswith("$") else first
 
     def freeze(self):
         """It stays connected, and answers nothing: a hung server."""
@@ -123,10 +125,7 @@ class Cluster:
 
     @staticmethod
     def _is_whole(node):
-        with socket.create_connection(("127.0.0.1", node.port), 2) as connection:
-            connection.sendall(b"CLUSTER INFO\r\n")
-            reply = connection.makefile("rb")
-            info = reply.read(int(reply.readline()[1:])).decode().split()
+        info = node.command("CLUSTER INFO").split()
         return {"cluster_state:ok", "cluster_slots_ok:16384", "cluster_known_nodes:3"} <= set(info)
 
     @property

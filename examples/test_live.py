@@ -1,0 +1,163 @@
+"""The live page in headless Chromium, with a real shop and a real Redis. Run by scripts/test-examples.sh.
+
+usage: test_live.py SCREENSHOT COMMAND; COMMAND serves the Flask shop on PORT.
+"""
+
+import os
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests/clients"))
+
+from selenium import webdriver
+from selenium.webdriver.common.by import By
+from selenium.webdriver.chrome.service import Service
+from servers import Server, free_port, wait_until
+
+passed = failed = 0
+
+
+def test(name, is_right, detail=""):
+    global passed, failed
+    passed, failed = passed + bool(is_right), failed + (not is_right)
+    if not is_right:
+        print(f"FAILED live: {name}: {detail}", flush=True)
+
+
+class Page:
+    def __init__(self, url, profile):
+        options = webdriver.ChromeOptions()
+        options.binary_location = os.environ["CHROMIUM"]
+        for flag in ("headless", "no-sandbox", "disable-gpu", "disable-quic", "no-first-run", "disable-sync",
+                     "disable-background-networking", "disable-component-update", "hide-scrollbars",
+                     f"user-data-dir={profile}"):
+            options.add_argument(f"--{flag}")
+        options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+        self.browser = webdriver.Chrome(options, Service(os.environ["CHROMEDRIVER"]))
+        metrics = {"width": 1120, "height": 790, "deviceScaleFactor": 1.5, "mobile": False}
+        self.browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+        self.browser.get(url)
+
+    def element(self, name):
+        return self.browser.find_element(By.ID, name)
+
+    def text(self, name):
+        return self.element(name).text
+
+    def click(self, name):
+        self.element(name).click()
+
+    def set(self, name, value):
+        """As a person sets a field: the page hears of it."""
+        self.browser.execute_script(
+            "const e = arguments[0]; e.value = arguments[1]; e.oninput?.(); e.onchange?.()", self.element(name), value)
+
+    def shows(self, what, seconds=15, **texts):
+        """Waits for the elements to have these texts: a test."""
+        seen = lambda: {name: self.text(name) for name in texts}
+        try:
+            wait_until(what, lambda: seen() == texts, seconds)
+            test(what, True)
+        except TimeoutError:
+            test(what, False, f"{seen()}, want {texts}")
+
+
+def test_page(page, redis, screenshot):
+    page.shows("an empty window", used="0", of="20", remaining="20", retry="now", reset="it is", refused="0")
+    page.set("window", "4s")
+    page.click("ten")
+    page.shows("10 calls", used="10", remaining="10", retry="now", refused="0")
+    page.shows("it slides: after 4 s they have left", used="0", remaining="20", reset="it is")
+
+    page.click("clear")
+    page.set("window", "1h")
+    page.shows("DEL empties it", used="0", reset="it is", refused="0")
+    page.click("fifty")
+    page.shows("50 calls: what is above the limit is refused", used="20", remaining="0", refused="30")
+    test("the next call waits for the first to leave", 3500 < int(page.text("retry").split()[0]) <= 3600, page.text("retry"))
+    test("the entries are listed", len(page.browser.find_elements(By.CSS_SELECTOR, "#entries tr")) == 6)
+    # All 20 have been admitted just now, so they are at the right end of the time line.
+    drawn = lambda: page.element("timeline").get_attribute("data-drawn")
+    test("and drawn", int(drawn()) >= 20, drawn())
+    page.browser.execute_script(
+        "const c = document.getElementById('timeline');"
+        "c.dispatchEvent(new MouseEvent('click', {clientX: c.getBoundingClientRect().left + c.clientWidth - 29, clientY: c.getBoundingClientRect().top + 275}))")
+    page.shows("a click on an entry gives it back", used="19", remaining="1", retry="now")
+    page.set("cost", "5")
+    page.click("one")
+    page.shows("a call of cost 5: refused", used="19", refused="31")
+    page.set("limit", "30")
+    page.shows("a raised limit", of="30", remaining="11")
+    page.click("one")
+    page.shows("a call of cost 5: admitted", used="24", remaining="6")
+
+    page.set("window", "never")
+    page.shows("a wrong window says what a right one is", trouble="window must be a duration from 1ms to 3650d, such as 60, 0.5, 250ms, 5m or 24h")
+    page.set("window", "1h")
+    page.shows("and is mended", trouble="")
+    redis.kill()
+    page.shows("Redis is down", trouble="Redis is down.")
+    redis.start()
+    page.shows("and back, empty", trouble="", used="0", remaining="30")
+
+    # The picture: traffic for more than a window, with two crowds.
+    page.click("clear")
+    for name, value in (("window", "10s"), ("limit", "20"), ("cost", "1"), ("rate", "1")):
+        page.set(name, value)
+    time.sleep(5.5)
+    page.click("ten")
+    time.sleep(2)
+    page.set("cost", "3")
+    page.click("one")
+    page.set("cost", "1")
+    time.sleep(2)
+    page.set("rate", "4")
+    time.sleep(1.2)
+    page.click("ten")
+    page.set("rate", "2")
+    wait_until("a picture with refused calls", lambda: int(page.text("refused")) > 5)
+    time.sleep(2)
+    page.browser.execute_script("document.activeElement.blur(); scrollTo(0, 0)")
+    page.browser.save_screenshot(screenshot)
+    test("a picture is saved", Path(screenshot).stat().st_size > 20_000)
+    used = int(page.text("used"))
+    test("steady traffic fills the window, and no more", 10 <= used <= 20, used)
+
+    # A wrong window and a Redis that is down are answered with 400 and 503, which the browser logs as well.
+    errors = [entry["message"] for entry in page.browser.get_log("browser") if "Failed to load resource" not in entry["message"]]
+    test("no error of the script", not errors, errors)
+
+
+def main():
+    screenshot, *command = sys.argv[1:]
+    port = free_port()
+    with Server() as redis, tempfile.TemporaryDirectory(prefix="slidewin-") as profile:
+        environment = {**os.environ, "PORT": str(port), "REDIS_URL": redis.url}
+        shop = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        page = None
+        try:
+            url = f"http://127.0.0.1:{port}/live"
+            wait_until("the shop is open", lambda: is_open(url))
+            page = Page(url, profile)
+            test_page(page, redis, screenshot)
+        finally:
+            if page:
+                page.browser.quit()
+            shop.kill()
+            shop.wait()
+    print(f"{passed} passed, {failed} failed")
+    sys.exit(failed > 0 or passed == 0)
+
+
+def is_open(url):
+    try:
+        return urllib.request.urlopen(url, timeout=2).status == 200
+    except OSError:
+        return False
+
+
+main()
