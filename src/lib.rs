@@ -35,7 +35,7 @@ use std::alloc::System as Allocator;
 
 redis_module::redis_module! {
     name: "slidewin",
-    version: load::VERSION,
+    version: load::version(),
     allocator: (Allocator, Allocator),
     data_types: [],
     init: on_load,
