@@ -137,8 +137,11 @@ def test_both_at_once():
         time.sleep(0.2)
     test_equal("both: the script sees them, and never sees them leave", answers, [0] * 11)
     test_equal("both: for the module they have left", check("both", 2, 3), 1)
-    test_equal("both: it has trimmed them, so the script goes on", script(), 1)
-    test_equal("both: what the script admits the module does not see", peek("both", 2, 3, "WITHQUOTA")[2], 2)
+    test_equal("both: but it keeps them: the refreshed expiry reads as a longer window", r.zcard("both"), 4)
+    test_equal("both: so the script still refuses", script(), 0)
+    r.delete("both")
+    test_equal("both: what the script admits", [check("both", 2, 3), script(), script(), script()], [1, 1, 1, 0])
+    test_equal("both: the module does not see", peek("both", 2, 3, "WITHQUOTA")[:3], [1, 3, 2])
 
 
 # snippet:cell-after:start
