@@ -15,6 +15,7 @@ from urllib.parse import urlencode
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests/clients"))
 
+import redis as client
 from servers import Server, free_port, wait_until
 
 # One machine with two cores serves the shop, Redis and these tests: what 50 ms are to a shop, this is here.
@@ -111,6 +112,9 @@ def test_limits(shop, redis):
             test_equal(f"{user}: 100 of 120, by 8 threads", (statuses.count(200), statuses.count(429)), (100, 20))
     refused = shop.get("/", cookies["ann"])
     test("refused: Retry-After in whole seconds", 1 <= int(refused.headers.get("retry-after", 0)) <= 60, refused.headers)
+    left_ms = client.Redis.from_url(redis.url).execute_command("SLIDEWIN.PEEK", "user:ann", 60, 100, "WITHQUOTA")[3]
+    rounded_ms = int(refused.headers["retry-after"]) * 1000
+    test("refused: Retry-After is rounded up", left_ms <= rounded_ms < left_ms + 1500, f"{rounded_ms}, {left_ms} left")
     test_equal("refused: its limit", refused.headers["ratelimit-policy"], '"user";q=100;w=60')
     test("refused: its RateLimit", re.fullmatch(r'"user";r=0;t=\d\d?', refused.headers["ratelimit"]), refused.headers)
     refused = shop.get("/", cookies["dan"])

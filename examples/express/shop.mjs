@@ -27,9 +27,9 @@ app.get('/search',
 // 5 failed attempts in 5 minutes: an attempt takes one, a success gives it back. Who guesses passwords must not win by
 // taking Redis down, so this route closes.
 app.post('/login',
-  limited({ name: 'login', window: 300, limit: 5, by: (req) => req.body.user, whenDown: 'closed' }),
+  limited({ name: 'login', window: 300, limit: 5, by: (req) => req.body?.user, whenDown: 'closed' }),
   async (req, res) => {
-    if (!isRight(String(req.body.password))) return res.status(401).send('Wrong password.\n');
+    if (!isRight(String(req.body?.password))) return res.status(401).send('Wrong password.\n');
     await req.giveBack();
     const session = randomUUID();
     sessions.set(session, req.body.user);

@@ -22,10 +22,10 @@ def programs(arguments):
 
 
 def run(command, server, cluster):
-    """Its passed and failed tests. A program that ends badly, or tests nothing, has one failed test more."""
+    """Its passed and failed tests. A program that ends badly, hangs or tests nothing has one failed test more."""
     server.command("FLUSHALL")
     environment = {**os.environ, "REDIS_URL": server.url, "REDIS_CLUSTER": cluster.addresses}
-    process = subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True, timeout=300)
+    process = subprocess.run(["timeout", "120", *command], env=environment, stdout=subprocess.PIPE, text=True)
     lines = process.stdout.splitlines()
     passed = sum(line.startswith("ok ") for line in lines)
     failed = [line for line in lines if line.startswith("FAILED ")]
