@@ -1,95 +1,178 @@
-//! Registration: arity, flags and keys of the commands, and what follows from them for ACL and a full server.
+//! Rights: an application checks its own keys and nothing else, a monitor reads, and only an admin sees who is refused.
 
-use crate::harness::{version, Server};
-use redis::Value;
+use crate::harness::{version, Client, Server};
 
-#[test]
-fn arity_flags_and_key_positions() {
-    let (_server, mut con) = Server::start();
-    let table: &[(&str, i64, &[&str], &[&str])] = &[
-        ("slidewin.check", -4, &["write", "denyoom", "fast", "module"], &["readonly"]),
-        ("slidewin.peek", -4, &["readonly", "fast", "module"], &["write", "denyoom"]),
-        ("slidewin.refund", -3, &["write", "module"], &["readonly", "denyoom", "fast"]),
-    ];
-    for &(name, arity, flags, not_flags) in table {
-        let info: Vec<Vec<Value>> = con.call(&format!("COMMAND INFO {name}"));
-        let [_, got_arity, got_flags, first, last, step, ..] = &info[0][..] else { panic!("{info:?}") };
-        let numbers = [got_arity, first, last, step].map(|number| match number {
-            Value::Int(number) => *number,
-            other => panic!("{other:?}"),
-        });
-        assert_eq!(numbers, [arity, 1, 1, 1], "{name}");
-        let got_flags: Vec<String> = redis::from_redis_value_ref(got_flags).unwrap();
-        for flag in flags {
-            assert!(got_flags.contains(&flag.to_string()), "{name} has {got_flags:?}");
-        }
-        for flag in not_flags {
-            assert!(!got_flags.contains(&flag.to_string()), "{name} has {got_flags:?}");
-        }
-    }
-    let keys: Vec<String> = con.call("COMMAND GETKEYS SLIDEWIN.CHECK the-key 60 5 1 1 COST 2");
-    assert_eq!(keys, ["the-key"]);
+/// A connection as a user with these rules and no others.
+fn user(server: &Server, rules: &str) -> Client {
+    let mut con = server.connect();
+    con.call::<()>(&format!("ACL SETUSER u reset on >p {rules}"));
+    con.call::<()>("AUTH u p");
+    con
 }
 
-/// Calls as a user with these rules: the errors of CHECK, PEEK and REFUND, or None where it may.
-fn allowed(rules: &str) -> [bool; 3] {
+/// Whether the user may. What is allowed must also work.
+fn may(con: &mut Client, line: &str) -> bool {
+    let words: Vec<&[u8]> = line.split(' ').map(str::as_bytes).collect();
+    match con.raw(&words) {
+        Ok(_) => true,
+        Err(error) => {
+            assert!(error.starts_with("NOPERM "), "{line}: {error}");
+            false
+        }
+    }
+}
+
+/// Whether the server has what came with that version. Says so where it has not.
+fn has(what: &str, since: (u32, u32, u32)) -> bool {
+    let has = version() >= since;
+    if !has {
+        println!("skipped: {what} came with {since:?}, the server is {:?}", version());
+    }
+    has
+}
+
+fn table(rules: &str, lines: &[(&str, bool)]) {
     let (server, mut con) = Server::start();
-    con.call::<()>(&format!("ACL SETUSER limited on nopass {rules}"));
-    let mut limited = server.connect();
-    limited.call::<()>("AUTH limited any");
-    ["CHECK k 60 5", "PEEK k 60 5", "REFUND k 5"].map(|command| {
-        let words = format!("SLIDEWIN.{command}");
-        let words: Vec<&[u8]> = words.split(' ').map(str::as_bytes).collect();
-        match limited.raw(&words) {
-            Ok(_) => true,
-            Err(error) => {
-                assert!(error.starts_with("NOPERM "), "{rules}, {command}: {error}");
-                false
-            }
-        }
-    })
+    con.call::<()>("SET text t");
+    let mut user = user(&server, rules);
+    for &(line, allowed) in lines {
+        assert_eq!(may(&mut user, line), allowed, "{rules}: {line}");
+    }
 }
 
 #[test]
-fn a_user_needs_no_scripting_rights() {
-    assert_eq!(allowed("~* +slidewin.check -@scripting"), [true, false, false]);
-    assert_eq!(allowed("~* +slidewin.peek"), [false, true, false]);
-    assert_eq!(allowed("~other* +@all"), [false, false, false]);
+fn an_application_checks_its_own_prefix_and_nothing_else() {
+    let rules = "-@all +slidewin.check ~rl:*";
+    table(
+        rules,
+        &[
+            ("SLIDEWIN.CHECK rl:ip:192.0.2.7 60 5", true),
+            ("SLIDEWIN.CHECK rl: 60 5 3600 100 COST 2 RECEIPT WITHQUOTA", true),
+            ("slidewin.check rl:1 60 0 FORCE", true),
+            ("SLIDEWIN.CHECK other 60 5", false),
+            ("SLIDEWIN.CHECK r 60 5", false),
+            // Only the key is a key.
+            ("SLIDEWIN.CHECK rl:1 60 5 COST 3", true),
+            ("SLIDEWIN.PEEK rl:1 60 5", false),
+            ("SLIDEWIN.REFUND rl:1 17", false),
+            ("SLIDEWIN.OFFENDERS", false),
+            ("SLIDEWIN.OFFENDERS RESET", false),
+            ("ZRANGE rl:1 0 -1", false),
+            ("DEL rl:1", false),
+            ("INFO slidewin_stats", false),
+        ],
+    );
+    // The admissions above wrote by ZADD and PEXPIREAT, for which this user needs no right.
+    let (server, mut con) = Server::start();
+    assert!(may(&mut user(&server, rules), "SLIDEWIN.CHECK rl:1 60 5"));
+    assert_eq!(con.call::<i64>("ZCARD rl:1"), 1);
+    assert!(con.call::<i64>("PTTL rl:1") > 0);
 }
 
 #[test]
-fn categories_are_those_of_a_sorted_set() {
-    if version() < (7, 2, 0) {
-        // These servers give a module's command no category. What they have instead: all, and each by name.
-        assert_eq!(allowed("~* +@all -slidewin.check"), [false, true, true]);
+fn read_rights_allow_peek_alone() {
+    if !has("%R~", (7, 0, 0)) {
         return;
     }
-    assert_eq!(allowed("~* +@read"), [false, true, false]);
-    assert_eq!(allowed("~* +@write"), [true, false, true]);
-    assert_eq!(allowed("~* +@sortedset"), [true, true, true]);
-    assert_eq!(allowed("~* +@fast"), [true, true, false]);
-    assert_eq!(allowed("~* +@all -@fast"), [false, false, true]);
+    let commands = "+slidewin.check +slidewin.peek +slidewin.refund";
+    let peek_only = [
+        ("SLIDEWIN.PEEK rl:1 60 5", true),
+        ("SLIDEWIN.PEEK rl:1 60 5 3600 9 COST 2 WITHQUOTA", true),
+        ("SLIDEWIN.CHECK rl:1 60 5", false),
+        ("SLIDEWIN.REFUND rl:1 17", false),
+        ("SLIDEWIN.PEEK other 60 5", false),
+    ];
+    table(&format!("-@all {commands} %R~rl:*"), &peek_only);
+    table(&format!("-@all {commands} %W~rl:*"), &peek_only.map(|(line, _)| (line, false)));
+    let all_of_rl = peek_only.map(|(line, _)| (line, line.contains(" rl:")));
+    table(&format!("-@all {commands} %RW~rl:*"), &all_of_rl);
+    table(&format!("-@all {commands} ~rl:*"), &all_of_rl);
+    table(&format!("-@all {commands} %R~rl:* %W~rl:*"), &all_of_rl);
 }
 
 #[test]
-fn the_right_to_read_a_key_allows_peek_alone() {
-    if version() < (7, 0, 0) {
-        // No rights of their own for reading and writing: a key is allowed or not.
-        assert_eq!(allowed("~k +@all"), [true, true, true]);
+fn one_user_may_check_its_prefix_and_peek_everywhere() {
+    if !has("selectors", (7, 0, 0)) {
         return;
     }
-    assert_eq!(allowed("%R~k +@all"), [false, true, false]);
-    assert_eq!(allowed("%W~k +@all"), [false, false, false], "what is written tells what was there");
-    assert_eq!(allowed("%RW~k +@all"), [true, true, true]);
+    let (server, _con) = Server::start();
+    let mut con = server.connect();
+    let rules: [&[u8]; 9] = [
+        b"ACL",
+        b"SETUSER",
+        b"u",
+        b"on",
+        b">p",
+        b"-@all",
+        b"+slidewin.check",
+        b"~rl:*",
+        b"(+slidewin.peek %R~*)",
+    ];
+    con.raw(&rules).unwrap();
+    con.call::<()>("AUTH u p");
+    for (line, allowed) in [
+        ("SLIDEWIN.CHECK rl:1 60 5", true),
+        ("SLIDEWIN.PEEK rl:1 60 5", true),
+        ("SLIDEWIN.PEEK other 60 5", true),
+        ("SLIDEWIN.CHECK other 60 5", false),
+    ] {
+        assert_eq!(may(&mut con, line), allowed, "{line}");
+    }
 }
 
 #[test]
-fn a_full_server_refuses_what_takes_memory_and_nothing_else() {
-    let (_server, mut con) = Server::start();
-    let receipt = con.check("k 60 5 RECEIPT");
-    con.call::<()>("CONFIG SET maxmemory 1");
-    let error = con.error("SLIDEWIN.CHECK k 60 5");
-    assert!(error.starts_with("OOM "), "{error}");
-    assert_eq!(con.call::<i64>("SLIDEWIN.PEEK k 60 5"), 1);
-    assert_eq!(con.refund(&format!("k {receipt}")), 1);
+fn a_monitor_peeks_by_name() {
+    let keys = if has("%R~", (7, 0, 0)) { "%R~*" } else { "~*" };
+    table(
+        &format!("-@all +slidewin.peek {keys}"),
+        &[
+            ("SLIDEWIN.PEEK k 60 5", true),
+            ("SLIDEWIN.PEEK k 60 5 WITHQUOTA", true),
+            ("SLIDEWIN.CHECK k 60 5", false),
+            ("SLIDEWIN.REFUND k 17", false),
+            ("SLIDEWIN.OFFENDERS", false),
+        ],
+    );
+}
+
+#[test]
+fn a_monitor_peeks_by_category() {
+    if !has("categories of modules", (7, 2, 0)) {
+        return;
+    }
+    let allowed = |check, peek, refund, offenders| {
+        [
+            ("SLIDEWIN.CHECK k 60 5", check),
+            ("SLIDEWIN.PEEK k 60 5", peek),
+            ("SLIDEWIN.REFUND k 17", refund),
+            ("SLIDEWIN.OFFENDERS", offenders),
+        ]
+    };
+    table("-@all +@read %R~*", &allowed(false, true, false, false));
+    table("-@all +@read ~*", &allowed(false, true, false, false));
+    table("-@all +@write ~*", &allowed(true, false, true, false));
+    table("-@all +@fast ~*", &allowed(true, true, false, false));
+    table("-@all +@sortedset ~*", &allowed(true, true, true, false));
+    table("-@all +@admin ~*", &allowed(false, false, false, true));
+    table("+@all -@dangerous ~*", &allowed(true, true, true, false));
+    table("+@all -@write ~*", &allowed(false, true, false, true));
+}
+
+#[test]
+fn offenders_is_reached_by_its_name_alone() {
+    let others =
+        "+@read +@write +@fast +@slow +@sortedset +@keyspace +@string +@connection +@pubsub +@scripting";
+    for rules in [
+        format!("-@all {others} ~*"),
+        format!("-@all {others} allkeys allchannels"),
+        "-@all +slidewin.check +slidewin.peek +slidewin.refund ~*".to_owned(),
+    ] {
+        table(&rules, &[("SLIDEWIN.OFFENDERS", false), ("SLIDEWIN.OFFENDERS COUNT 1 RESET", false)]);
+    }
+    let offenders_only = [
+        ("SLIDEWIN.OFFENDERS", true),
+        ("SLIDEWIN.OFFENDERS COUNT 1 RESET", true),
+        ("SLIDEWIN.CHECK k 60 0", false),
+    ];
+    table("-@all +slidewin.offenders", &offenders_only);
 }

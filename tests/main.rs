@@ -17,6 +17,8 @@ mod differential;
 mod harness;
 mod hostile;
 mod key_life;
+mod offenders;
+mod operators;
 mod parameters;
 mod peek;
 mod persistence;

@@ -1,0 +1,195 @@
+//! COMMAND DOCS and COMMAND INFO: what redis-cli completes and hints, and what ACL rules are checked against.
+
+use crate::harness::{version, Client, Server};
+use redis::Value;
+
+fn text(value: &Value) -> String {
+    match value {
+        Value::BulkString(bytes) => String::from_utf8(bytes.clone()).unwrap(),
+        Value::SimpleString(text) => text.clone(),
+        Value::Int(number) => number.to_string(),
+        Value::Array(items) | Value::Set(items) => items.iter().map(text).collect::<Vec<_>>().join(" "),
+        other => panic!("{other:?}"),
+    }
+}
+
+fn items(value: &Value) -> &[Value] {
+    match value {
+        Value::Array(items) => items,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// What follows `name` in a list of names and values.
+fn field<'a>(map: &'a Value, name: &str) -> Option<&'a Value> {
+    items(map).chunks_exact(2).find(|pair| text(&pair[0]) == name).map(|pair| &pair[1])
+}
+
+/// Arguments as redis-cli hints them.
+fn hints(args: &Value) -> String {
+    items(args).iter().map(hint).collect::<Vec<_>>().join(" ")
+}
+
+fn hint(arg: &Value) -> String {
+    let flags = field(arg, "flags").map(text).unwrap_or_default();
+    let name = text(field(arg, "name").unwrap());
+    let value = match &*text(field(arg, "type").unwrap()) {
+        "block" => hints(field(arg, "arguments").unwrap()),
+        "pure-token" => String::new(),
+        _ => name,
+    };
+    let token = field(arg, "token").map(text).unwrap_or_default();
+    let mut hint = format!("{token} {value}").trim().to_owned();
+    if flags.contains("multiple") {
+        hint = format!("{hint} [{hint} ...]");
+    }
+    if flags.contains("optional") {
+        hint = format!("[{hint}]");
+    }
+    hint
+}
+
+struct Command {
+    name: &'static str,
+    hint: &'static str,
+    summary: &'static str,
+    complexity: &'static str,
+    arity: &'static str,
+    flags: &'static [&'static str],
+    categories: &'static [&'static str],
+    /// First key, last key, step.
+    keys: [&'static str; 3],
+    key_flags: &'static [&'static str],
+}
+
+const COMMANDS: &[Command] = &[
+    Command {
+        name: "slidewin.check",
+        hint: "key window limit [window limit ...] [COST units] [RESOLUTION duration] [FORCE] [RECEIPT] [WITHQUOTA]",
+        summary: "Admits a call if every sliding window has room for it, and records it",
+        complexity: "O(log N)",
+        arity: "-4",
+        flags: &["write", "denyoom", "fast", "module"],
+        categories: &["@write", "@fast", "@sortedset"],
+        keys: ["1", "1", "1"],
+        key_flags: &["RW", "access", "update"],
+    },
+    Command {
+        name: "slidewin.peek",
+        hint: "key window limit [window limit ...] [COST units] [WITHQUOTA]",
+        summary: "Answers what SLIDEWIN.CHECK would decide. Never writes.",
+        complexity: "O(log N)",
+        arity: "-4",
+        flags: &["readonly", "fast", "module"],
+        categories: &["@read", "@fast", "@sortedset"],
+        keys: ["1", "1", "1"],
+        key_flags: &["RO", "access"],
+    },
+    Command {
+        name: "slidewin.refund",
+        hint: "key receipt [COST units]",
+        summary: "Gives back what one admission took",
+        complexity: "O(M log N)",
+        arity: "-3",
+        flags: &["write", "module"],
+        categories: &["@write", "@sortedset"],
+        keys: ["1", "1", "1"],
+        key_flags: &["RW", "access", "update"],
+    },
+    Command {
+        name: "slidewin.offenders",
+        hint: "[COUNT n] [RESET]",
+        summary: "Lists the keys that were refused most often lately",
+        complexity: "O(1)",
+        arity: "-1",
+        flags: &["readonly", "admin", "module"],
+        categories: &["@admin", "@dangerous"],
+        keys: ["0", "0", "0"],
+        key_flags: &[],
+    },
+];
+
+fn info_of(con: &mut Client, name: &str) -> Vec<Value> {
+    let info: Value = con.call(&format!("COMMAND INFO {name}"));
+    items(&items(&info)[0]).to_vec()
+}
+
+fn same_words(found: &Value, expected: &[&str], what: &str) {
+    let found = text(found);
+    let mut found: Vec<&str> = found.split_whitespace().collect();
+    let mut expected = expected.to_vec();
+    found.sort_unstable();
+    expected.sort_unstable();
+    assert_eq!(found, expected, "{what}");
+}
+
+#[test]
+fn command_docs_are_what_redis_cli_hints() {
+    if version() < (7, 0, 0) {
+        println!("skipped: the server is {:?}, COMMAND DOCS came with 7.0", version());
+        return;
+    }
+    let (_server, mut con) = Server::start();
+    for command in COMMANDS {
+        let name = command.name;
+        let docs: Value = con.call(&format!("COMMAND DOCS {name}"));
+        let docs = field(&docs, name).unwrap_or_else(|| panic!("no docs of {name}"));
+        let told =
+            |field_name| text(field(docs, field_name).unwrap_or_else(|| panic!("{name}: {field_name}")));
+        assert!(told("summary").starts_with(command.summary), "{}", told("summary"));
+        assert!(told("complexity").starts_with(command.complexity), "{}", told("complexity"));
+        assert_eq!(
+            (told("since"), told("group"), told("module")),
+            ("0.1.0".into(), "module".into(), "slidewin".into())
+        );
+        let arguments = field(docs, "arguments").unwrap();
+        assert_eq!(hints(arguments), command.hint, "{name}");
+        let first = &items(arguments)[0];
+        let is_key = text(field(first, "type").unwrap()) == "key";
+        assert_eq!(is_key, command.keys[0] == "1", "{name}");
+        assert_eq!(field(first, "key_spec_index").map(text), is_key.then(|| "0".to_owned()), "{name}");
+    }
+}
+
+#[test]
+fn command_info_is_what_clients_and_acl_go_by() {
+    let (_server, mut con) = Server::start();
+    for command in COMMANDS {
+        let name = command.name;
+        let info = info_of(&mut con, name);
+        assert_eq!((text(&info[0]), text(&info[1])), (name.to_owned(), command.arity.to_owned()));
+        same_words(&info[2], command.flags, name);
+        assert_eq!([&info[3], &info[4], &info[5]].map(text), command.keys, "{name}");
+        if version() >= (7, 2, 0) {
+            same_words(&info[6], command.categories, name);
+        } else {
+            println!("skipped: the server is {:?}, categories of modules came with 7.2", version());
+        }
+        if version() < (7, 0, 0) {
+            println!("skipped: the server is {:?}, key specs came with 7.0", version());
+            continue;
+        }
+        let specs = items(&info[8]);
+        assert_eq!(specs.len(), usize::from(!command.key_flags.is_empty()), "{name}");
+        for spec in specs {
+            same_words(field(spec, "flags").unwrap(), command.key_flags, name);
+            let begin = field(spec, "begin_search").unwrap();
+            assert_eq!(text(begin), "type index spec index 1", "{name}");
+            let find = field(spec, "find_keys").unwrap();
+            assert_eq!(text(find), "type range spec lastkey 0 keystep 1 limit 0", "{name}");
+        }
+    }
+}
+
+#[test]
+fn the_server_finds_the_key_of_each_command() {
+    let (_server, mut con) = Server::start();
+    for line in [
+        "SLIDEWIN.CHECK k 60 5 3600 100 COST 2",
+        "SLIDEWIN.PEEK k 60 5 3600 100",
+        "SLIDEWIN.REFUND k 17 COST 2",
+    ] {
+        assert_eq!(con.call::<Vec<String>>(&format!("COMMAND GETKEYS {line}")), ["k"], "{line}");
+    }
+    assert!(con.error("COMMAND GETKEYS SLIDEWIN.OFFENDERS COUNT 3").contains("no key arguments"));
+}
