@@ -28,7 +28,7 @@ def refused(client) -> list[tuple]:
     """100 keys, each with 100 live entries and full."""
     now_us = logs.now_us()
     for key in range(100):
-        logs.load_slidewin(client, f"k{key}", logs.scores(100, now_us - HOUR_US // 2, now_us), HOUR_US)
+        logs.load_slidewin(client, f"k{key}", 100, now_us - HOUR_US // 2, now_us, HOUR_US)
     return [(f"k{call % 100}", 3600, 100) for call in range(2_000)]
 
 
@@ -38,11 +38,10 @@ def sparse(client) -> list[tuple]:
 
 
 def dense(client) -> list[tuple]:
-    """400 keys, each with 100 live entries and an expired one, which the admission trims."""
+    """400 keys, each with 100 live entries and one that has just expired, which the admission trims."""
     now_us = logs.now_us()
     for key in range(400):
-        times_us = [now_us - 2 * HOUR_US, *logs.scores(100, now_us - HOUR_US // 2, now_us)]
-        logs.load_slidewin(client, f"k{key}", times_us, HOUR_US)
+        logs.load_slidewin(client, f"k{key}", 101, now_us - HOUR_US, now_us, HOUR_US)
     return [(f"k{key}", 3600, 1_000) for key in range(400)]
 
 

@@ -3,39 +3,28 @@
 Loading is not what is measured, and a log with entries of any age cannot be had otherwise.
 """
 
+import os
 import time
 
 import redis
 
-# Seven digits, as most random bases have.
-BASE = 3_000_000
-CHUNK = 5_000
+with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "load.lua")) as file:
+    LOAD = file.read()
 
 
 def now_us() -> int:
     return time.time_ns() // 1_000
 
 
-def scores(count: int, from_us: int, to_us: int) -> list[int]:
-    """Times that spread evenly from the first up to the second, not included."""
-    return [from_us + (to_us - from_us) * i // count for i in range(count)]
+def load_slidewin(client: redis.Redis, key: str, count: int, from_us: int, to_us: int, window_us: int) -> None:
+    """So many admissions of cost 1 from a time up to another one, not included.
+
+    The expiry is the latest that the last of them could have left: 9/8 of the window.
+    """
+    expiry_ms = (to_us - (to_us - from_us) // count + window_us + window_us // 8) // 1_000
+    client.eval(LOAD, 1, key, "slidewin", count, from_us, to_us, expiry_ms)
 
 
-def load_slidewin(client: redis.Redis, key: str, times_us: list[int], window_us: int) -> None:
-    """A log of cost-1 admissions, with the expiry that the last of them would have left: 9/8 of the window."""
-    with client.pipeline(transaction=False) as pipe:
-        for start in range(0, len(times_us), CHUNK):
-            part = times_us[start : start + CHUNK]
-            pipe.zadd(key, {str(BASE + start + i + 1): at_us for i, at_us in enumerate(part)})
-        pipe.pexpireat(key, (times_us[-1] + window_us + window_us // 8) // 1_000)
-        pipe.execute()
-
-
-def load_script(client: redis.Redis, key: str, times_us: list[int], window_us: int) -> None:
-    """The same log as the script keeps it: members made unique by time and a counter."""
-    with client.pipeline(transaction=False) as pipe:
-        for start in range(0, len(times_us), CHUNK):
-            part = times_us[start : start + CHUNK]
-            pipe.zadd(key, {f"{at_us}-{start + i}": at_us for i, at_us in enumerate(part)})
-        pipe.pexpireat(key, (times_us[-1] + window_us) // 1_000)
-        pipe.execute()
+def load_script(client: redis.Redis, key: str, count: int, from_us: int, to_us: int, window_us: int) -> None:
+    """The same log as the script keeps it."""
+    client.eval(LOAD, 1, key, "script", count, from_us, to_us, (to_us + window_us) // 1_000)

@@ -72,10 +72,10 @@ class Server:
                         raise SystemExit(f"the server did not start:\n{log.read()}") from None
                 time.sleep(0.02)
 
-    def calls(self, command: str) -> tuple[int, int]:
-        """Calls of a command, and the µs that they took in the server, since the last reset."""
-        stats = self.client.info("commandstats").get(f"cmdstat_{command.lower()}", {"calls": 0, "usec": 0})
-        return stats["calls"], stats["usec"]
+    def load_script(self, path: str) -> str:
+        """Loads a Lua script; answers its digest."""
+        with open(path) as file:
+            return self.client.script_load(file.read())
 
 
 def free_port() -> int:

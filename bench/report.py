@@ -1,0 +1,163 @@
+"""Medians, spreads and ratios of what was measured; the table of them."""
+
+from statistics import median
+from typing import Iterator, NamedTuple
+
+MAIN = ("sparse", "dense", "refused", "hot")
+
+
+class Aim(NamedTuple):
+    """A ratio that issue D asks for: `left` over `right`, of the same round."""
+
+    workload: str
+    name: str
+    left: str
+    right: str
+    aim: float
+    figure: str = "usec"
+    at_least: bool = True
+
+
+def faster(workload: str, than: str, aim: float) -> Aim:
+    return Aim(workload, f"{than} / CHECK", than, "CHECK", aim)
+
+
+def dearer(workload: str, what: str, than: str, aim: float) -> Aim:
+    return Aim(workload, f"{what} / {than}", what, than, aim, at_least=False)
+
+
+AIMS = [
+    faster("sparse", "script", 4),
+    faster("dense", "script", 3),
+    faster("refused", "script", 8),
+    faster("hot", "script", 12),
+    faster("sparse", "peer", 1.3),
+    faster("dense", "peer", 1),
+    faster("refused", "peer", 2),
+    faster("hot", "peer", 2),
+    faster("sparse", "ZADD + PEXPIRE", 1),
+    faster("dense", "ZADD + PEXPIRE", 0.8),
+    Aim("refused", "CHECK / ZCARD, calls per second", "CHECK", "ZCARD", 0.5, figure="rps"),
+    dearer("options, sparse", "COST 1000000", "COST 1", 1.25),
+    dearer("options, sparse", "three windows", "plain", 1.6),
+    dearer("options, sparse", "WITHQUOTA", "plain", 1.6),
+    dearer("growth, admitted", "1,000,000 live", "1,000 live", 3),
+    dearer("growth, refused", "1,000,000 live", "1,000 live", 3),
+]
+
+
+def ratios(results: dict) -> list[dict]:
+    """What became of the aims, then of the absolute ones."""
+    rows = []
+    for aim in AIMS:
+        figures = results["workloads"].get(aim.workload, {})
+        if aim.left not in figures or aim.right not in figures:
+            continue
+        of_rounds = [a / b for a, b in zip(figures[aim.left][aim.figure], figures[aim.right][aim.figure])]
+        rows.append(row(aim.workload, aim.name, of_rounds, aim.aim, aim.at_least, "x"))
+    memory, sent = results["memory_bytes_per_entry"], results["replication_bytes_per_call"]
+    rows += [
+        row("memory", "bytes per entry at 100 live", [memory["100"]["CHECK"]], 16, False, " B"),
+        row("memory", "bytes per entry at 10,000 live", [memory["10000"]["CHECK"]], 115, False, " B"),
+        row("replication", "bytes per admitted call, sparse, nothing due", [sent["single"]["CHECK"]], 80, False, " B"),
+        row("replication", "bytes per admitted call, sparse, 6 in a burst", [sent["burst"]["CHECK"]], 80, False, " B"),
+        row("replication", "bytes per admitted call, sparse, 6 over the window", [sent["steady"]["CHECK"]], 80, False, " B"),
+        row("replication", "bytes per refused call", [sent["refused"]["CHECK"]], 0, False, " B"),
+    ]
+    for share, slowest in results["slowest_call_us"]["CHECK"].items():
+        rows.append(row("slowest call", f"{share} of 1,000,000 entries expired", [us / 1_000 for us in slowest], 1, False, " ms"))
+    return rows
+
+
+def row(workload: str, name: str, of_rounds: list[float], aim: float, at_least: bool, unit: str) -> dict:
+    middle = median(of_rounds)
+    return {
+        "workload": workload,
+        "name": name,
+        "median": round(middle, 3),
+        "spread": [round(min(of_rounds), 3), round(max(of_rounds), 3)],
+        "aim": aim,
+        "at_least": at_least,
+        "unit": unit,
+        "met": middle >= aim if at_least else middle <= aim,
+    }
+
+
+def table(results: dict) -> str:
+    """All of it as Markdown."""
+    return "\n".join(lines(results)) + "\n"
+
+
+def lines(results: dict) -> Iterator[str]:
+    about, workloads = results["about"], results["workloads"]
+    rounds = len(next(iter(next(iter(workloads.values())).values()))["usec"])
+    yield f"{about['server']}; {about['rustc']}; {about['processor']}."
+    yield (
+        f"{about['connections']} connections, pipeline of {about['pipeline']}; median of {rounds} interleaved rounds, "
+        "lowest and highest in brackets. µs: time in the server per call."
+    )
+    if about["peer"]:
+        yield f"peer: `{about['peer']}`."
+    if about["load_before"] > 1:
+        yield f"**The machine was busy with something else (load {about['load_before']:g}): the figures are too high.**"
+    if about["scale"] != 1:
+        yield f"**A trial with {about['scale']:g} of the calls: its figures say nothing.**"
+    for workload, figures in workloads.items():
+        single = results["no_pipeline"].get(workload, {})
+        # The options of a refused call are compared with the plain one of the same rounds.
+        plain = "CHECK" if "CHECK" in figures else next(iter(figures))
+        if workload == "options, refused":
+            figures = {"CHECK": workloads["refused"]["CHECK"], **figures}
+            plain = "CHECK"
+        yield ""
+        yield f"| {workload} | µs per call | against the first | calls per second |" + (" without pipeline: µs | calls per second |" if single else "")
+        yield "|---|--:|--:|--:|" + ("--:|--:|" if single else "")
+        for name, found in figures.items():
+            ratio = [a / b for a, b in zip(found["usec"], figures[plain]["usec"])]
+            cells = [name, spread(found["usec"]), f"{median(ratio):.2f}", f"{median(found['rps']):,.0f}"]
+            if single:
+                one = single.get(name)
+                cells += [f"{one['usec'][0]:.2f}", f"{one['rps'][0]:,}"] if one else ["", ""]
+            yield "| " + " | ".join(cells) + " |"
+    yield ""
+    for live, entries in results["entries_after_dense"].items():
+        counted = ", ".join(f"{name} {count:,}" for name, count in entries.items())
+        yield f"Entries per key after the last dense run, where {live} should be live: {counted}.  "
+    yield from bytes_and_pauses(results)
+    yield ""
+    yield "| aim | | found | aimed at | |"
+    yield "|---|---|--:|--:|---|"
+    for one in results["ratios"]:
+        sign = "≥" if one["at_least"] else "≤"
+        found = f"{one['median']:.2f}{one['unit']}"
+        if one["spread"][0] != one["spread"][1]:
+            found += f" ({one['spread'][0]:.2f}-{one['spread'][1]:.2f})"
+        yield f"| {one['workload']} | {one['name']} | {found} | {sign} {one['aim']:g}{one['unit']} | {'met' if one['met'] else '**missed**'} |"
+
+
+def bytes_and_pauses(results: dict) -> Iterator[str]:
+    memory, sent = results["memory_bytes_per_entry"], results["replication_bytes_per_call"]
+    slowest = results["slowest_call_us"]
+    names = list(sent["burst"])
+    rows = {
+        "memory per entry, 100 live (B)": memory["100"],
+        "memory per entry, 10,000 live (B)": memory["10000"],
+        "replication per admitted call, sparse, nothing due (B)": sent["single"],
+        "replication per admitted call, sparse, 6 in a burst (B)": sent["burst"],
+        "replication per admitted call, sparse, 6 over the window (B)": sent["steady"],
+        "replication per admitted call, dense (B)": sent["dense"],
+        "replication per refused call (B)": sent["refused"],
+        "slowest call, 1,000,000 entries expired (ms)": {k: median(v["all"]) / 1_000 for k, v in slowest.items()},
+        "slowest call, half of 1,000,000 expired (ms)": {k: median(v["half"]) / 1_000 for k, v in slowest.items()},
+    }
+    yield ""
+    yield "| | " + " | ".join(names) + " |"
+    yield "|---|" + "--:|" * len(names)
+    for label, values in rows.items():
+        digits = 2 if "(ms)" in label else 1
+        cells = [f"{values[name]:.{digits}f}" if name in values else "" for name in names]
+        yield f"| {label} | " + " | ".join(cells) + " |"
+
+
+def spread(values: list[float]) -> str:
+    return f"{median(values):.2f} ({min(values):.2f}-{max(values):.2f})"
