@@ -12,6 +12,15 @@ pub struct Element {
     pub entry: Option<Entry>,
 }
 
+impl Element {
+    /// The element with this score and member. A member that is its own score is what other limiters write, and
+    /// no total of ours: it is foreign, so that their calls count as calls and not as the µs between them.
+    pub fn new(score_us: i64, member: &[u8]) -> Self {
+        let entry = Entry::decode(member).filter(|entry| entry.total != score_us as u64);
+        Element { score_us, entry }
+    }
+}
+
 /// Reading. Every seek is O(log N); a write ends the walk that a seek began.
 pub trait Log {
     /// The oldest element with a higher score; above `i64::MIN` lie all. [`Log::next`] goes on from it.

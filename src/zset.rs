@@ -1,7 +1,6 @@
 //! The log in a sorted set of the server: an open key, and the seeks in it.
 
 use crate::call::Call;
-use crate::entry::Entry;
 use crate::log::{Element, Log};
 use crate::request::Error;
 use redis_module::raw::{self, RedisModuleKey, RedisModuleString};
@@ -97,7 +96,7 @@ impl<'a> Key<'a> {
         if !is_whole && score > 0.0 {
             score_us = score_us.saturating_add(1);
         }
-        Element { score_us, entry: Entry::decode(member.bytes()).filter(|_| is_whole) }
+        Element::new(score_us, if is_whole { member.bytes() } else { b"" })
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::{check, parse, peek, MemoryLog, START_US};
 use crate::entry::{Entry, Kind, MAX_WEIGHT};
+use crate::log::Element;
 use crate::refund::refund;
 use crate::request::Refund;
 use crate::window::{Ends, Live};
@@ -14,7 +15,7 @@ fn naive_units(log: &MemoryLog, since_us: i64) -> u64 {
         .elements
         .iter()
         .filter(|(at, _)| *at > since_us)
-        .map(|(_, member)| Entry::decode(member))
+        .map(|(at, member)| Element::new(*at, member).entry)
         .collect();
     let alone =
         live.iter().fold(0_u64, |sum, entry| sum.saturating_add(entry.map_or(1, |entry| entry.weight)));
@@ -118,4 +119,11 @@ fn stale_members_are_trimmed_and_live_ones_count() {
     log.zadd(START_US + 5, b"after");
     let (_, quotas) = check(&mut log, START_US + 10, &parse("60 5"));
     assert_eq!(quotas[0].remaining, 1, "two of ours and two of theirs");
+
+    let mut log = MemoryLog::default();
+    for at_us in [START_US - 2_000_000, START_US - 1_000_000, START_US] {
+        log.zadd(at_us, at_us.to_string().as_bytes());
+    }
+    let (_, quotas) = check(&mut log, START_US + 1, &parse("60 5"));
+    assert_eq!(quotas[0].remaining, 1, "three calls of a limiter whose members are times, and ours");
 }

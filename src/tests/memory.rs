@@ -51,7 +51,7 @@ impl MemoryLog {
     fn at(&mut self, index: Option<usize>) -> Option<Element> {
         self.cursor = index?;
         let (score_us, member) = self.elements.get(self.cursor)?;
-        Some(Element { score_us: *score_us, entry: Entry::decode(member) })
+        Some(Element::new(*score_us, member))
     }
 }
 
