@@ -70,8 +70,10 @@ fn bytes_below(dir: &Path) -> u64 {
 #[test]
 fn nothing_is_written_replicated_or_moved() {
     let clock = Clock::frozen();
-    let primary =
-        Server::builder().clock(&clock).args("--repl-ping-replica-period 3600 --appendonly yes").start();
+    let primary = Server::builder()
+        .clock(&clock)
+        .args("--repl-ping-replica-period 3600 --appendonly yes --appendfsync always")
+        .start();
     let replica = Server::builder().clock(&clock).start_replica_of(&primary);
     let (mut con, mut on_replica) = (primary.connect(), replica.connect());
     fill(&mut con, &clock);
