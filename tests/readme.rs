@@ -56,6 +56,20 @@ fn the_sessions_are_what_a_server_answers() {
 }
 
 #[test]
+fn snippets_are_those_of_the_tests() {
+    let files = ["redis_py.py", "node_redis.mjs", "ioredis.mjs", "rust/src/main.rs"];
+    for file in files.map(|file| format!("tests/clients/{file}")) {
+        let text = read(&file);
+        let lines = text.lines().skip_while(|line| !line.ends_with("snippet:start")).skip(1);
+        let snippet: Vec<&str> = lines.take_while(|line| !line.ends_with("snippet:end")).collect();
+        assert!(snippet.len() > 2, "{file}");
+        for document in ["README.md", "README.zh-CN.md"] {
+            assert!(read(document).contains(&format!("\n{}\n```", snippet.join("\n"))), "{document}: {file}");
+        }
+    }
+}
+
+#[test]
 fn every_command_shown_is_one() {
     let (_server, mut con) = Server::start();
     let mut ran = 0;
