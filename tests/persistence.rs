@@ -8,7 +8,7 @@ use std::fs::File;
 use std::path::Path;
 
 /// The names of the commands in the AOF.
-fn commands_of_aof(dir: &Path) -> BTreeSet<String> {
+pub fn commands_of_aof(dir: &Path) -> BTreeSet<String> {
     let mut names = BTreeSet::new();
     for entry in std::fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path()) {
         if entry.is_dir() {

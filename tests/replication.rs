@@ -31,8 +31,11 @@ pub fn everything(con: &mut Client, clock: &Clock) {
     con.check("shared 5 1000 RESOLUTION 1");
 }
 
+/// Key, log, digest, PTTL.
+type Keys = Vec<(String, Vec<(String, i64)>, String, i64)>;
+
 /// What both sides must have in common.
-fn state(con: &mut Client) -> Vec<(String, Vec<(String, i64)>, String, i64)> {
+pub fn state(con: &mut Client) -> Keys {
     let mut keys: Vec<String> = con.call("KEYS *");
     keys.sort();
     let mut state = Vec::new();

@@ -28,6 +28,28 @@ pub fn module() -> &'static Path {
     })
 }
 
+/// A debug build of the module, absolute.
+pub fn debug_module() -> &'static Path {
+    static MODULE: OnceLock<PathBuf> = OnceLock::new();
+    MODULE.get_or_init(|| {
+        let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+        let mut build = Command::new(cargo);
+        build.args(["build", "--quiet", "--locked", "--target-dir"]).arg(target_dir());
+        run(build.current_dir(env!("CARGO_MANIFEST_DIR")));
+        target_dir().join("debug/libslidewin.so")
+    })
+}
+
+/// The redis-cli that came with the server under test, or else the one on PATH.
+pub fn cli() -> PathBuf {
+    let beside = server().with_file_name("cli");
+    if beside.exists() {
+        beside
+    } else {
+        "redis-cli".into()
+    }
+}
+
 /// tests/clock/preload.c, compiled.
 pub fn preload() -> &'static Path {
     static PRELOAD: OnceLock<PathBuf> = OnceLock::new();

@@ -3,6 +3,7 @@
 //! ```text
 //! REDIS_SERVER=path     the server under test; without it `redis-server` on PATH
 //! SLIDEWIN_MODULE=path  the module under test; without it `cargo build --release` makes it, once
+//! SLIDEWIN_LONG=1       what takes long runs in full, not in its shorter form
 //! ```
 //!
 //! What cannot be started fails the test: no test passes because it did not run.
@@ -11,13 +12,25 @@ mod artifacts;
 mod client;
 mod clock;
 mod cpu;
+mod exact;
 mod server;
 
+pub use artifacts::{cli, module};
 pub use client::{packed, Client};
 pub use clock::Clock;
-pub use server::{version, Server};
+pub use exact::within_limit;
+pub use server::{version, Builder, Server};
 
 use std::time::{Duration, Instant};
+
+/// How much of what takes long: the shorter form, or the full one.
+pub fn sized(short: usize, full: usize) -> usize {
+    if std::env::var_os("SLIDEWIN_LONG").is_some_and(|value| value == "1") {
+        full
+    } else {
+        short
+    }
+}
 
 /// Asks again until `ask` answers, at most 20 seconds. Fails with `what` otherwise.
 pub fn wait_for<T>(what: &str, mut ask: impl FnMut() -> Option<T>) -> T {

@@ -5,7 +5,7 @@ use redis::ConnectionLike;
 use std::ffi::OsString;
 use std::fs::File;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::{Arc, OnceLock};
 use tempfile::TempDir;
 
@@ -14,10 +14,16 @@ use tempfile::TempDir;
 pub struct Builder {
     args: Vec<OsString>,
     clock: Option<OsString>,
-    module: bool,
+    module: Option<fn() -> &'static Path>,
 }
 
 impl Builder {
+    /// One more argument as it is, be it empty.
+    pub fn arg(mut self, arg: &str) -> Self {
+        self.args.push(arg.into());
+        self
+    }
+
     /// More arguments of the server, words between blanks. A later one wins.
     pub fn args(mut self, line: &str) -> Self {
         self.args.extend(line.split_ascii_whitespace().map(OsString::from));
@@ -32,7 +38,13 @@ impl Builder {
 
     /// Does not load the module.
     pub fn without_module(mut self) -> Self {
-        self.module = false;
+        self.module = None;
+        self
+    }
+
+    /// Loads a debug build of the module.
+    pub fn debug_module(mut self) -> Self {
+        self.module = Some(artifacts::debug_module);
         self
     }
 
@@ -81,8 +93,8 @@ impl Builder {
         if version() >= (7, 0, 0) {
             command.args(["--enable-debug-command", "yes"]);
         }
-        if self.module {
-            command.arg("--loadmodule").arg(artifacts::module());
+        if let Some(module) = self.module {
+            command.arg("--loadmodule").arg(module());
         }
         if let Some(clock) = &self.clock {
             command.env("SLIDEWIN_CLOCK", clock).env("LD_PRELOAD", artifacts::preload());
@@ -106,7 +118,7 @@ pub struct Server {
 impl Server {
     /// A server with the module, on the real clock, without persistence.
     pub fn builder() -> Builder {
-        Builder { args: Vec::new(), clock: None, module: true }
+        Builder { args: Vec::new(), clock: None, module: Some(artifacts::module) }
     }
 
     /// A server as [`Server::builder`] has it, and a connection to it.
@@ -150,12 +162,38 @@ impl Server {
         self.process.id()
     }
 
-    /// Shuts it down as an operator does and starts it in the same directory with another `change`d set-up.
-    pub fn restart(mut self, change: impl FnOnce(Builder) -> Builder) -> Self {
+    /// Its port.
+    pub fn port(&self) -> u16 {
+        self.port
+    }
+
+    /// What it has logged since it was started.
+    pub fn log_text(&self) -> String {
+        log_of(self.dir.path())
+    }
+
+    /// Shuts it down as an operator does, without saving: how it ended.
+    pub fn stop(&mut self) -> ExitStatus {
         // The server's answer is that it hangs up.
         let _ = self.connect().0.req_packed_command(&packed("SHUTDOWN NOSAVE"));
+        self.process.wait().unwrap()
+    }
+
+    /// Kills it without a warning, from where the caller is.
+    pub fn kill(&mut self) {
+        self.process.kill().unwrap();
         self.process.wait().unwrap();
+    }
+
+    /// Starts a server that has ended in the same directory with another `change`d set-up.
+    pub fn start_again(self, change: impl FnOnce(Builder) -> Builder) -> Self {
         change(self.builder.clone()).start_in(self.dir.clone())
+    }
+
+    /// Shuts it down as an operator does and starts it in the same directory with another `change`d set-up.
+    pub fn restart(mut self, change: impl FnOnce(Builder) -> Builder) -> Self {
+        self.stop();
+        self.start_again(change)
     }
 
     fn log_tail(&self) -> String {
@@ -190,8 +228,15 @@ pub fn version() -> (u32, u32, u32) {
     })
 }
 
+/// Free, and so is the one 10,000 higher, where a node of a cluster listens for its like.
 fn free_port() -> u16 {
-    std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
+    let is_free = |port| std::net::TcpListener::bind(("127.0.0.1", port)).is_ok();
+    loop {
+        let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        if port.checked_add(10_000).is_some_and(is_free) {
+            return port;
+        }
+    }
 }
 
 fn connection(port: u16, protocol: &str) -> redis::RedisResult<redis::Connection> {

@@ -1,0 +1,109 @@
+//! The slowest single call on a long log, by the server's own measure: under 1 ms, whatever has expired.
+//!
+//! tests/stalls.rs measures CPU time from outside; this is what an operator sees in SLOWLOG.
+
+use crate::harness::{wait_until, Client, Clock, Server};
+
+const MOST_US: u64 = 1_000;
+
+/// Runs the calls: how long the server says that each took, µs.
+fn times_us(con: &mut Client, calls: &[String]) -> Vec<u64> {
+    con.call::<()>("SLOWLOG RESET");
+    for call in calls {
+        con.call::<redis::Value>(call);
+    }
+    let slowlog: Vec<Vec<redis::Value>> = con.call("SLOWLOG GET 1000");
+    let mut times: Vec<(i64, u64)> = Vec::new();
+    for entry in slowlog {
+        let command: Vec<String> = redis::from_redis_value_ref(&entry[3]).unwrap();
+        if command[0].starts_with("SLIDEWIN.") {
+            let number = |nth: usize| redis::from_redis_value_ref(&entry[nth]).unwrap();
+            times.push((number(0), number(2) as u64));
+        }
+    }
+    times.sort_unstable();
+    assert_eq!(times.len(), calls.len(), "every call is in the slowlog");
+    times.into_iter().map(|(_, us)| us).collect()
+}
+
+fn calls() -> Vec<String> {
+    let table: &[(usize, &str)] = &[
+        (5, "SLIDEWIN.PEEK k 10h 1000 WITHQUOTA"),
+        (5, "SLIDEWIN.PEEK k 10h 900000 30m 10000000 1 5 24h 2000000 COST 70000 WITHQUOTA"),
+        (5, "SLIDEWIN.CHECK k 10h 0 WITHQUOTA"),
+        (40, "SLIDEWIN.CHECK k 10h 10000000 WITHQUOTA"),
+        (5, "SLIDEWIN.CHECK k 10h 10000000000 COST 100000000 WITHQUOTA RECEIPT"),
+        (5, "SLIDEWIN.CHECK k 10h 10000000000 RESOLUTION 1s WITHQUOTA"),
+        (40, "SLIDEWIN.CHECK k 10h 1 FORCE"),
+        (5, "SLIDEWIN.CHECK k 10h 1 WITHQUOTA"),
+    ];
+    table.iter().flat_map(|&(count, call)| vec![call.to_owned(); count]).collect()
+}
+
+fn slowest(entries: usize) {
+    let clock = Clock::running();
+    let server =
+        Server::builder().clock(&clock).args("--slowlog-log-slower-than 0 --slowlog-max-len 1000").start();
+    let mut con = server.connect();
+    // One at 0 s, half of the others at 100 s, the rest at 200 s, each for ten hours; the key for longer.
+    assert_eq!(con.check("log 10h 10000000"), 1);
+    for _ in 0..2 {
+        clock.advance_ms(100_000);
+        for _ in 0..entries / 20_000 {
+            con.times(10_000, "SLIDEWIN.CHECK log 10h 10000000");
+        }
+    }
+    assert_eq!(con.call::<usize>("ZCARD log"), entries + 1);
+    let calls = calls();
+    // What has expired at that time, and how many must be left after the calls, new ones included.
+    let states = [
+        (36_040_000, "one expired", entries..entries + 200),
+        (36_140_000, "half expired", entries / 2..entries - 4_000),
+        (36_300_000, "all expired", 1..200),
+    ];
+    let mut now_ms = 200_000;
+    for (at_ms, state, left) in states {
+        clock.advance_ms(at_ms - now_ms);
+        now_ms = at_ms;
+        let mut least = vec![u64::MAX; calls.len()];
+        // What is slow because of the log is slow each time; what the machine delays is another call each time.
+        for _ in 0..3 {
+            assert_eq!(con.call::<i64>("COPY log k REPLACE"), 1);
+            assert_eq!(con.call::<usize>("ZCARD k"), entries + 1);
+            let freed = con.info("lazyfreed_objects");
+            let times = times_us(&mut con, &calls);
+            least = least.iter().zip(times).map(|(&least, us)| least.min(us)).collect();
+            let is_left: usize = con.call("ZCARD k");
+            assert!(left.contains(&is_left), "{state}: {is_left} of {entries} entries are left");
+            if state == "all expired" {
+                wait_until("the old log is freed by another thread", || {
+                    con.info("lazyfreed_objects") > freed
+                });
+            }
+        }
+        let (us, call) = least.iter().zip(&calls).max().unwrap();
+        println!("{entries} entries, {state}: the slowest call takes {us} us ({call})");
+        assert!(*us < MOST_US, "{entries} entries, {state}: {call} takes {us} us");
+    }
+}
+
+#[test]
+fn of_a_hundred_thousand_entries() {
+    slowest(100_000);
+}
+
+#[test]
+fn of_a_million_entries() {
+    slowest(1_000_000);
+}
+
+#[test]
+fn the_measure_sees_what_is_slow() {
+    let server = Server::builder().args("--slowlog-log-slower-than 0 --slowlog-max-len 1000").start();
+    let mut con = server.connect();
+    con.times(100_000, "SLIDEWIN.CHECK k 10h 10000000");
+    con.call::<()>("SLOWLOG RESET");
+    con.call::<redis::Value>("ZRANGE k 0 -1");
+    let slowlog: Vec<Vec<redis::Value>> = con.call("SLOWLOG GET 1");
+    assert!(redis::from_redis_value_ref::<u64>(&slowlog[0][2]).unwrap() > MOST_US, "{slowlog:?}");
+}
