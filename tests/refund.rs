@@ -124,8 +124,8 @@ fn every_position_of_a_log_can_be_given_back() {
             // What is counted at every later moment: units leave one by one.
             let end_us = clock.now_us();
             let mut units = 50 - given;
-            for nth in 0..20 {
-                clock.freeze(receipts[nth] + 60_000_000);
+            for (nth, receipt) in receipts.iter().enumerate() {
+                clock.freeze(receipt + 60_000_000);
                 units -= 1 + nth as i64 % 4 - if nth == position { given } else { 0 };
                 assert_eq!(con.peek("k 60 1000")[2], 1_000 - units, "{position} {cost}, {nth} have left");
             }
