@@ -98,7 +98,9 @@ pub fn step_back(
     let longest_us = request.windows.longest_us();
     let promised_ms = promised_ms(ends, log.expiry_ms()).filter(|ms| ms.saturating_mul(1_000) > longest_us);
     let ahead = Live::count(log, ends, now_us);
-    let base = ends.total().map(|total| total.wrapping_add(ahead.leading));
+    // What continues the log counts the foreign members after its last entry; those before it come on top.
+    let leading = ends.entry.filter(|(last_us, _)| *last_us > now_us).map_or(0, |_| ahead.leading);
+    let base = ends.total().map(|total| total.wrapping_add(leading));
     let total = base.unwrap_or_else(|| ahead.units.saturating_add(rng.random_range(0..BASE_BELOW)));
     let merged = Entry { total, weight: ahead.units.clamp(1, MAX_WEIGHT), kind: Kind::Shared };
 

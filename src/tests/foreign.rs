@@ -121,6 +121,16 @@ fn stale_members_are_trimmed_and_live_ones_count() {
     assert_eq!(quotas[0].remaining, 1, "two of ours and two of theirs");
 
     let mut log = MemoryLog::default();
+    check(&mut log, START_US, &parse("10 5"));
+    check(&mut log, START_US + 1_000_000, &parse("10 5"));
+    log.zadd(i64::MAX, b"far ahead");
+    let (_, quotas) = check(&mut log, START_US + 2_000_000, &parse("10 5"));
+    assert_eq!(
+        quotas[0].remaining, 1,
+        "a member of the far future is one unit, also when it is brought back"
+    );
+
+    let mut log = MemoryLog::default();
     for at_us in [START_US - 2_000_000, START_US - 1_000_000, START_US] {
         log.zadd(at_us, at_us.to_string().as_bytes());
     }
