@@ -5,7 +5,8 @@ PREFIX ?= /usr/local
 MODULE := target/release/libslidewin.so
 
 .DEFAULT_GOAL := help
-.PHONY: help build run test lint install clean
+.PHONY: help build run test test-cluster test-servers test-long test-valgrind test-clients test-examples \
+	test-monitoring test-dist lint bench dist install clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -18,14 +19,47 @@ run: build ## start a redis-server with the module and play a session
 	@scripts/setup.sh redis
 	@scripts/run.sh
 
-test: build ## unit, property and integration tests
-	@scripts/setup.sh redis
+test: build ## everything that fits into a quarter of an hour
 	@scripts/test.sh
+
+test-cluster: build ## integration tests on a real cluster of 3 primaries and 3 replicas
+	@scripts/setup.sh redis
+	SLIDEWIN_MODULE=$(CURDIR)/$(MODULE) $(CARGO) test --locked --test server cluster::
+
+test-servers: build ## integration tests on Redis 6.2, 7.0, 8.2 and Valkey 8.0, 8.1, 9.1
+	@scripts/setup.sh redis
+	@scripts/test-servers.sh
+
+test-long: build ## integration tests, the long ones in full
+	@scripts/setup.sh redis
+	SLIDEWIN_LONG=1 SLIDEWIN_MODULE=$(CURDIR)/$(MODULE) $(CARGO) test --locked --test server
+
+test-valgrind: build ## the module in a server under valgrind
+	@scripts/test-valgrind.sh
+
+test-clients: build ## redis-py, node-redis, ioredis and redis-rs; the recipes; migrating
+	@scripts/test-clients.sh
+
+test-examples: build ## the Flask and the Express shop, and the live page in Chromium
+	@scripts/test-examples.sh
+
+test-monitoring: build ## exporter, alerts and dashboard with a real Prometheus
+	@scripts/setup.sh redis
+	@scripts/test-monitoring.sh
 
 lint: ## formatting, and clippy with warnings denied
 	@scripts/setup.sh build
 	$(CARGO) fmt --check
 	$(CARGO) clippy --all-targets --locked -- -D warnings
+
+bench: build ## measure against the usual script, plain commands and the server's floor
+	@bench/run.sh
+
+dist: ## archive and Debian package for this machine's architecture: dist/
+	@scripts/dist.sh
+
+test-dist: dist ## unpack, check, install and load the packages
+	@scripts/test-dist.sh
 
 install: build ## install the module below PREFIX (/usr/local)
 	install -D -m 0755 $(MODULE) $(DESTDIR)$(PREFIX)/lib/redis/modules/libslidewin.so
