@@ -64,7 +64,7 @@ fn count_is_ten_unless_it_is_given() {
         ("COUNT 1 COUNT 1", "ERR an option may be given only once"),
         ("COUNT", "ERR wrong number of arguments for 'slidewin.offenders' command"),
     ] {
-        assert_eq!(con.error(&format!("SLIDEWIN.OFFENDERS {options}")), error, "{options}");
+        assert_eq!(con.error(&format!("slidewin.offenders {options}")), error, "{options}");
     }
 }
 

