@@ -75,6 +75,16 @@ fn a_step_of_almost_a_second_delays_a_window_of_10_ms_by_two() {
 }
 
 #[test]
+fn the_shortest_window_decides_whether_a_step_is_large() {
+    let (_server, mut con, clock) = Server::frozen();
+    assert_eq!(con.check("k 24h 5 10ms 1"), 1);
+    clock.advance_ms(-900);
+    assert_eq!(con.quota("k 24h 5 10ms 1"), [0, 5, 4, 0, 86_400_000, 1, 0, 10, 10]);
+    clock.advance_ms(10);
+    assert_eq!(con.check("k 24h 5 10ms 1"), 1);
+}
+
+#[test]
 fn units_before_the_step_stay_and_those_ahead_become_one_entry() {
     let (_server, mut con, clock) = Server::frozen();
     for at_ms in [0, 1_000, 30_000, 31_000, 32_000] {

@@ -102,3 +102,17 @@ fn a_refund_deep_in_a_long_log_is_quick_at_either_end() {
     }
     assert_eq!(1_000_000 - con.peek("k 1h 1000000")[2], used - 14);
 }
+
+#[test]
+fn an_admission_trims_at_most_64_entries() {
+    let (_server, mut con, clock) = Server::frozen();
+    assert_eq!(con.times(500, "SLIDEWIN.CHECK k 60 1000"), 500);
+    clock.at_ms(30_000);
+    assert_eq!(con.check("k 60 1000"), 1);
+    clock.at_ms(60_001);
+    for left in [438, 375, 312, 249, 186, 123, 60, 9, 10] {
+        assert_eq!(con.check("k 60 1000"), 1);
+        assert_eq!(con.call::<i64>("ZCARD k"), left);
+    }
+    assert_eq!(con.peek("k 60 1000")[2], 990, "what is not yet trimmed has not counted");
+}
