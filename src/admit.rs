@@ -66,7 +66,10 @@ pub fn admit(
     };
 
     if let Some(promised_ms) = longer_ms {
-        log.expire_at(floor_ms(score_us).saturating_add(promised_ms));
+        let at_ms = floor_ms(score_us).saturating_add(promised_ms);
+        if expiry_ms != Some(at_ms) {
+            log.expire_at(at_ms);
+        }
     } else {
         // 1 ms above the window, since a call with a shorter one moves the expiry by whole ms.
         let least_us = score_us.saturating_add(longest_us).saturating_add(1_000);

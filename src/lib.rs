@@ -39,6 +39,7 @@ redis_module::redis_module! {
     allocator: (Allocator, Allocator),
     data_types: [],
     init: on_load,
+    deinit: on_unload,
 }
 
-use load::on_load;
+use load::{on_load, on_unload};

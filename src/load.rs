@@ -1,6 +1,7 @@
 //! What happens when the server loads the module.
 
 use crate::api::Api;
+use crate::offenders::Offenders;
 use crate::{info, table, warn};
 use redis_module::{raw, Context, RedisString, Status};
 
@@ -32,6 +33,13 @@ pub fn on_load(ctx: &Context, _args: &[RedisString]) -> Status {
         }
     }
     ctx.log_notice(&format!("slidewin {} loaded, with {}", env!("CARGO_PKG_VERSION"), what_is_missing(api)));
+    Status::Ok
+}
+
+/// Gives the memory back; the keys stay as they are.
+pub fn on_unload(_ctx: &Context) -> Status {
+    Offenders::here().reset();
+    drop(std::panic::take_hook());
     Status::Ok
 }
 
