@@ -89,7 +89,7 @@ fn a_subscriber_bans_a_crawler() {
     let (banning, listening) = (server.connect(), server.connect());
     let subscriber = std::thread::spawn(move || ban_crawlers(banning, listening));
     wait_until("somebody listens", || {
-        con.call::<BTreeMap<String, i64>>(&format!("PUBSUB NUMSUB end"))["end"] == 1
+        con.call::<BTreeMap<String, i64>>("PUBSUB NUMSUB end")["end"] == 1
     });
 
     let served = |con: &mut Client, ip: &str| {
