@@ -63,7 +63,7 @@ fn nothing_is_sent_where_the_module_class_is_not_enabled() {
     }
 }
 
-/// The recipe of the README: three refusals within ten seconds, and an IP is banned for an hour.
+/// The recipe: three refusals within ten seconds, and an IP is banned for an hour.
 fn ban_crawlers(mut con: Client, mut listening: Client) {
     let mut events = subscriber(&mut listening, REFUSED);
     loop {
@@ -88,9 +88,7 @@ fn a_subscriber_bans_a_crawler() {
     con.call::<()>("CONFIG SET notify-keyspace-events Ed");
     let (banning, listening) = (server.connect(), server.connect());
     let subscriber = std::thread::spawn(move || ban_crawlers(banning, listening));
-    wait_until("somebody listens", || {
-        con.call::<BTreeMap<String, i64>>("PUBSUB NUMSUB end")["end"] == 1
-    });
+    wait_until("somebody listens", || con.call::<BTreeMap<String, i64>>("PUBSUB NUMSUB end")["end"] == 1);
 
     let served = |con: &mut Client, ip: &str| {
         con.call::<i64>(&format!("EXISTS banned:{ip}")) == 0 && con.check(&format!("ip:{ip} 60 5")) == 1
