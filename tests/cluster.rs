@@ -1,6 +1,6 @@
 //! A real cluster: three primaries, a replica each.
 
-use crate::harness::{cli, packed, version, wait_for, wait_until, within_limit, Client, Server};
+use crate::harness::{cli, is_valkey, packed, version, wait_for, wait_until, within_limit, Client, Server};
 use redis::{ConnectionLike, Value};
 use std::collections::HashSet;
 use std::process::Command;
@@ -304,7 +304,7 @@ fn a_failover_in_mid_window() {
 /// Valkey 9 moves a slot as a stream of commands. Older servers, and Redis up to 8.2, cannot.
 #[test]
 fn a_slot_moved_as_a_stream() {
-    if version() < (9, 0, 0) {
+    if !is_valkey() || version() < (9, 0, 0) {
         println!("not run: {:?} has no CLUSTER MIGRATESLOTS, which is of Valkey 9.0", version());
         return;
     }

@@ -6,6 +6,8 @@ use crate::harness::{wait_until, Client, Clock, Server};
 
 const MOST_US: u64 = 1_000;
 
+const ADMIT: &[u8] = b"for _ = 1, 10000 do redis.call('SLIDEWIN.CHECK', KEYS[1], '10h', 10000000) end";
+
 /// Runs the calls: how long the server says that each took, µs.
 fn times_us(con: &mut Client, calls: &[String]) -> Vec<u64> {
     con.call::<()>("SLOWLOG RESET");
@@ -50,7 +52,7 @@ fn slowest(entries: usize) {
     for _ in 0..2 {
         clock.advance_ms(100_000);
         for _ in 0..entries / 20_000 {
-            con.times(10_000, "SLIDEWIN.CHECK log 10h 10000000");
+            con.raw(&[b"EVAL", ADMIT, b"1", b"log"]).unwrap();
         }
     }
     assert_eq!(con.call::<usize>("ZCARD log"), entries + 1);

@@ -19,7 +19,7 @@ pub use artifacts::{cli, module};
 pub use client::{packed, Client};
 pub use clock::Clock;
 pub use exact::within_limit;
-pub use server::{version, Builder, Server};
+pub use server::{is_valkey, version, Builder, Server};
 
 use std::time::{Duration, Instant};
 

@@ -213,18 +213,27 @@ impl Drop for Server {
 
 /// Major, minor and patch of the server under test. Valkey counts on from Redis 7.2.
 pub fn version() -> (u32, u32, u32) {
-    static VERSION: OnceLock<(u32, u32, u32)> = OnceLock::new();
-    *VERSION.get_or_init(|| {
+    let text = version_text();
+    let numbers = text.split(" v=").nth(1).and_then(|rest| rest.split(' ').next());
+    let mut numbers = numbers.unwrap_or_else(|| panic!("no version in {text:?}")).split('.');
+    let mut next = || numbers.next().and_then(|number| number.parse().ok()).unwrap_or(0);
+    (next(), next(), next())
+}
+
+/// Whether the server under test is Valkey, not Redis.
+pub fn is_valkey() -> bool {
+    version_text().starts_with("Valkey ")
+}
+
+fn version_text() -> &'static str {
+    static VERSION: OnceLock<String> = OnceLock::new();
+    VERSION.get_or_init(|| {
         let server = artifacts::server();
         let output = Command::new(&server).arg("--version").output();
         let output = output.unwrap_or_else(|error| {
             panic!("no server at {}: {error}. Set REDIS_SERVER, see scripts/servers.sh", server.display())
         });
-        let text = String::from_utf8_lossy(&output.stdout).into_owned();
-        let numbers = text.split(" v=").nth(1).and_then(|rest| rest.split(' ').next());
-        let mut numbers = numbers.unwrap_or_else(|| panic!("no version in {text:?}")).split('.');
-        let mut next = || numbers.next().and_then(|number| number.parse().ok()).unwrap_or(0);
-        (next(), next(), next())
+        String::from_utf8_lossy(&output.stdout).into_owned()
     })
 }
 

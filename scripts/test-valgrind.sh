@@ -1,0 +1,53 @@
+#!/usr/bin/env bash
+# Runs the module in a server under valgrind: no invalid access, no definite leak with a frame in the module.
+#
+#   scripts/test-valgrind.sh [NAME...]    servers with the libc allocator, see scripts/servers.sh; default valkey-9.1
+#
+# The last line is `N passed, N failed`; the exit code is 0 if nothing failed.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+cargo=${CARGO:-cargo}
+names=("${@:-valkey-9.1}")
+
+scripts/setup.sh build valgrind
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+# The shipped module, and the lines of its source.
+CARGO_PROFILE_RELEASE_DEBUG=1 "$cargo" build --release --locked --quiet --target-dir target/valgrind
+export SLIDEWIN_MODULE=$PWD/target/valgrind/release/libslidewin.so
+"$cargo" test --locked --quiet --test server --no-run
+
+passed=0 failed=0
+for name in "${names[@]}"; do
+    server=$(scripts/servers.sh "$name")
+    if ! "$server" --version | grep -q 'malloc=libc'; then
+        echo "$name: its allocator is not libc's, so valgrind sees nothing" >&2
+        exit 2
+    fi
+    mkdir "$dir/$name"
+    # The harness runs this as its server. Asked for the version it is the server itself.
+    cat >"$dir/$name/server" <<WRAPPER
+#!/bin/sh
+[ "\$1" != --version ] || exec "$server" --version
+exec valgrind --leak-check=full --show-leak-kinds=definite --num-callers=40 --keep-debuginfo=yes \
+    --log-file="$dir/$name/%p.log" "$server" "\$@"
+WRAPPER
+    chmod +x "$dir/$name/server"
+    SECONDS=0
+    status=0
+    REDIS_SERVER=$dir/$name/server "$cargo" test --locked --quiet --test server -- \
+        --ignored --exact valgrind::some_thousand_calls_of_every_command_and_error || status=$?
+    logs=("$dir/$name"/*.log)
+    # An error is a run of lines between empty ones. It is ours where a frame is in the module: in Rust, that is.
+    errors=$(sed 's/^==[0-9]*== \?//' "${logs[@]}" | awk -v RS= -v ORS='\n\n' '/\(([^()]*\/)?[a-z_]+\.rs:[0-9]+\)|libslidewin/ && !/^(Command|Memcheck)/ && !/possibly lost/')
+    if ((status == 0)) && [[ -e ${logs[0]} && ! $errors ]] && grep -q 'LEAK SUMMARY\|no leaks are possible' "${logs[@]}"; then
+        passed=$((passed + 1))
+        echo "$name: $(sed -n 's/^==[0-9]*== *\(definitely lost:.*\)/\1/p' "${logs[@]}"), nothing from the module; ${SECONDS} s"
+    else
+        failed=$((failed + 1))
+        printf '%s\n' "$name: failed" "$errors" >&2
+        tail -40 "${logs[@]}" >&2
+    fi
+done
+echo "$passed passed, $failed failed"
+((failed == 0))
