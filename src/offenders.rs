@@ -4,7 +4,6 @@
 //! least count, and starts from that count, which is then how much its own may be too high. Every key with
 //! more than 1/256 of all refusals is in it. Counts halve every minute, so that it shows now, not history.
 
-use std::collections::HashMap;
 use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 
 /// How many keys are tracked.
@@ -12,6 +11,9 @@ pub const TRACKED: usize = 256;
 /// Longer keys are counted by a prefix of this length.
 const PREFIX: usize = 256;
 const HALVE_EVERY_US: i64 = 60_000_000;
+/// Chains of slots with the same end of their hash. Whoever makes keys that collide has us walk 256 slots at most.
+const CHAINS: usize = 512;
+const NO_SLOT: usize = usize::MAX;
 
 /// A tracked key.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -24,16 +26,31 @@ pub struct Offender {
     pub error: u64,
 }
 
+#[derive(Debug)]
+struct Slot {
+    offender: Offender,
+    hash: u64,
+    /// The next slot of its chain.
+    next: usize,
+}
+
 /// The summary.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Offenders {
-    slots: Vec<Offender>,
-    places: HashMap<Vec<u8>, usize>,
+    slots: Vec<Slot>,
+    /// The first slot of each chain.
+    chains: Vec<usize>,
     /// No count is lower.
     least: u64,
     /// Where the search for a slot with the least count goes on.
     hand: usize,
     halved_us: i64,
+}
+
+impl Default for Offenders {
+    fn default() -> Self {
+        Offenders { slots: Vec::new(), chains: vec![NO_SLOT; CHAINS], least: 0, hand: 0, halved_us: 0 }
+    }
 }
 
 impl Offenders {
@@ -47,21 +64,32 @@ impl Offenders {
     pub fn refused(&mut self, key: &[u8], now_us: i64) {
         self.age(now_us);
         let key = key.get(..PREFIX).unwrap_or(key);
-        if let Some(slot) = self.places.get(key).and_then(|&place| self.slots.get_mut(place)) {
-            slot.count = slot.count.saturating_add(1);
+        let hash = hash(key);
+        if let Some(slot) = self.find(key, hash) {
+            slot.offender.count = slot.offender.count.saturating_add(1);
         } else if self.slots.len() < TRACKED {
-            self.places.insert(key.to_vec(), self.slots.len());
-            self.slots.push(Offender { key: key.to_vec(), count: 1, error: 0 });
+            let offender = Offender { key: key.to_vec(), count: 1, error: 0 };
+            self.slots.push(Slot { offender, hash, next: NO_SLOT });
+            self.link(self.slots.len().saturating_sub(1));
             self.least = 0;
-        } else {
-            self.replace_least(key);
+        } else if let Some(place) = self.next_least() {
+            self.unlink(place);
+            if let Some(Slot { offender, hash: of_slot, .. }) = self.slots.get_mut(place) {
+                *of_slot = hash;
+                offender.key.clear();
+                offender.key.extend_from_slice(key);
+                offender.error = offender.count;
+                offender.count = offender.count.saturating_add(1);
+            }
+            self.link(place);
         }
     }
 
     /// The heaviest `count` offenders, heaviest first.
     pub fn heaviest(&mut self, count: usize, now_us: i64) -> Vec<Offender> {
         self.age(now_us);
-        let mut heaviest: Vec<_> = self.slots.iter().filter(|slot| slot.count > 0).cloned().collect();
+        let mut heaviest: Vec<_> =
+            self.slots.iter().map(|slot| &slot.offender).filter(|slot| slot.count > 0).cloned().collect();
         heaviest.sort_by(|a, b| b.count.cmp(&a.count).then_with(|| a.key.cmp(&b.key)));
         heaviest.truncate(count);
         heaviest
@@ -72,27 +100,55 @@ impl Offenders {
         *self = Offenders::default();
     }
 
-    fn replace_least(&mut self, key: &[u8]) {
-        let Some(place) = self.next_least() else { return };
-        let Some(slot) = self.slots.get_mut(place) else { return };
-        let mut name = self.places.remove_entry(&slot.key).map(|(name, _)| name).unwrap_or_default();
-        name.clear();
-        name.extend_from_slice(key);
-        slot.key.clone_from(&name);
-        slot.error = slot.count;
-        slot.count = slot.count.saturating_add(1);
-        self.places.insert(name, place);
+    fn find(&mut self, key: &[u8], hash: u64) -> Option<&mut Slot> {
+        let mut place = *self.chain(hash)?;
+        while let Some(slot) = self.slots.get(place) {
+            if slot.hash == hash && slot.offender.key == key {
+                return self.slots.get_mut(place);
+            }
+            place = slot.next;
+        }
+        None
+    }
+
+    fn chain(&mut self, hash: u64) -> Option<&mut usize> {
+        self.chains.get_mut(hash as usize % CHAINS)
+    }
+
+    fn link(&mut self, place: usize) {
+        let Some(hash) = self.slots.get(place).map(|slot| slot.hash) else { return };
+        let Some(first) = self.chain(hash).map(|first| std::mem::replace(first, place)) else { return };
+        if let Some(slot) = self.slots.get_mut(place) {
+            slot.next = first;
+        }
+    }
+
+    fn unlink(&mut self, place: usize) {
+        let Some((hash, next)) = self.slots.get(place).map(|slot| (slot.hash, slot.next)) else { return };
+        let Some(first) = self.chain(hash) else { return };
+        if *first == place {
+            *first = next;
+            return;
+        }
+        let mut at = *first;
+        while let Some(slot) = self.slots.get_mut(at) {
+            if slot.next == place {
+                slot.next = next;
+                return;
+            }
+            at = slot.next;
+        }
     }
 
     /// A slot with the least count. Counts only rise between halvings, so one turn of the hand finds all slots
     /// of one count: a search costs little when shared among them.
     fn next_least(&mut self) -> Option<usize> {
-        let ahead = self.slots.iter().skip(self.hand).position(|slot| slot.count <= self.least);
+        let ahead = self.slots.iter().skip(self.hand).position(|slot| slot.offender.count <= self.least);
         let place = match ahead {
             Some(steps) => self.hand.saturating_add(steps),
             None => {
-                self.least = self.slots.iter().map(|slot| slot.count).min()?;
-                self.slots.iter().position(|slot| slot.count <= self.least)?
+                self.least = self.slots.iter().map(|slot| slot.offender.count).min()?;
+                self.slots.iter().position(|slot| slot.offender.count <= self.least)?
             }
         };
         self.hand = place.saturating_add(1);
@@ -110,13 +166,26 @@ impl Offenders {
         }
         let minutes = (passed_us / HALVE_EVERY_US).max(0);
         let halvings = u32::try_from(minutes).unwrap_or(u32::MAX);
-        for slot in &mut self.slots {
-            slot.count = slot.count.checked_shr(halvings).unwrap_or(0);
-            slot.error = slot.error.checked_shr(halvings).unwrap_or(0);
+        for Slot { offender, .. } in &mut self.slots {
+            offender.count = offender.count.checked_shr(halvings).unwrap_or(0);
+            offender.error = offender.error.checked_shr(halvings).unwrap_or(0);
         }
         (self.least, self.hand) = (0, 0);
         self.halved_us = now_us.saturating_sub(passed_us.max(0) % HALVE_EVERY_US);
     }
+}
+
+/// Multiply and rotate, eight bytes at a time.
+fn hash(key: &[u8]) -> u64 {
+    let mix = |hash: u64, word: [u8; 8]| {
+        (hash.rotate_left(5) ^ u64::from_le_bytes(word)).wrapping_mul(0x517c_c1b7_2722_0a95)
+    };
+    let mut words = key.chunks_exact(8);
+    let hash = words.by_ref().filter_map(|word| word.try_into().ok()).fold(key.len() as u64, mix);
+    let mut last = [0; 8];
+    last.iter_mut().zip(words.remainder()).for_each(|(to, from)| *to = *from);
+    let hash = mix(hash, last);
+    hash ^ (hash >> 32) // the low bits, which choose the chain, know little of the high ones
 }
 
 #[cfg(test)]

@@ -188,6 +188,17 @@ fn the_ten_heaviest_of_100_000_keys_are_the_first_ten() {
         assert!(count - error <= refusals && refusals <= *count, "{key}: {refusals}, not {count} - {error}");
     }
     println!("memory of the summary: {memory} bytes");
-    assert!((10_000..100_000).contains(&memory), "{memory} bytes");
+    assert!(memory < 100_000, "{memory} bytes");
     assert_eq!(con.call::<i64>("DBSIZE"), 0);
+}
+
+#[test]
+fn the_longest_keys_take_less_than_100_kb() {
+    let (server, mut con) = Server::start();
+    let long = "x".repeat(300);
+    let before = used_memory(&mut con);
+    refuse_all(&server, (0..3_000).map(|nth| format!("{nth}:{long}")));
+    let memory = used_memory(&mut con) - before;
+    println!("memory of the summary: {memory} bytes");
+    assert!((256 * 256..100_000).contains(&memory), "{memory} bytes");
 }

@@ -1,5 +1,6 @@
 use super::*;
 use proptest::prelude::*;
+use std::collections::HashMap;
 
 const MINUTE_US: i64 = HALVE_EVERY_US;
 
