@@ -94,7 +94,8 @@ def lines(results: dict) -> Iterator[str]:
     yield f"{about['server']}; {about['rustc']}; {about['processor']}."
     yield (
         f"{about['connections']} connections, pipeline of {about['pipeline']}; median of {rounds} interleaved rounds, "
-        "lowest and highest in brackets. µs: time in the server per call."
+        "lowest and highest in brackets. µs per call: in the command. Processor µs: of the server's main thread, "
+        "parsing, network and replication included."
     )
     if about["peer"]:
         yield f"peer: `{about['peer']}`."
@@ -110,11 +111,13 @@ def lines(results: dict) -> Iterator[str]:
             figures = {"CHECK": workloads["refused"]["CHECK"], **figures}
             plain = "CHECK"
         yield ""
-        yield f"| {workload} | µs per call | against the first | calls per second |" + (" without pipeline: µs | calls per second |" if single else "")
-        yield "|---|--:|--:|--:|" + ("--:|--:|" if single else "")
+        yield f"| {workload} | µs per call | against the first | processor µs | against the first | calls per second |" + (" without pipeline: µs | calls per second |" if single else "")
+        yield "|---|--:|--:|--:|--:|--:|" + ("--:|--:|" if single else "")
         for name, found in figures.items():
             ratio = [a / b for a, b in zip(found["usec"], figures[plain]["usec"])]
-            cells = [name, spread(found["usec"]), f"{median(ratio):.2f}", f"{median(found['rps']):,.0f}"]
+            cpu = [a / b for a, b in zip(found["cpu_usec"], figures[plain]["cpu_usec"])]
+            cells = [name, spread(found["usec"]), f"{median(ratio):.2f}"]
+            cells += [f"{median(found['cpu_usec']):.2f}", f"{median(cpu):.2f}", f"{median(found['rps']):,.0f}"]
             if single:
                 one = single.get(name)
                 cells += [f"{one['usec'][0]:.2f}", f"{one['rps'][0]:,}"] if one else ["", ""]

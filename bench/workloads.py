@@ -163,7 +163,8 @@ class Bench:
 def both(found) -> Figure:
     """Two commands one after the other."""
     first, second = found
-    return Figure(first.usec + second.usec, 1 / (1 / first.rps + 1 / second.rps))
+    rps = 1 / (1 / first.rps + 1 / second.rps)
+    return Figure(first.usec + second.usec, first.cpu_usec + second.cpu_usec, rps)
 
 
 def name(key: int) -> str:
