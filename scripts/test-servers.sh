@@ -12,7 +12,7 @@ cargo=${CARGO:-cargo}
 if (($#)); then names=("$@"); else mapfile -t names < <(scripts/servers.sh --list); fi
 if [[ ! ${SLIDEWIN_MODULE-} ]]; then
     "$cargo" build --release --locked --quiet
-    SLIDEWIN_MODULE=$PWD/target/release/libslidewin.so
+    SLIDEWIN_MODULE=${CARGO_TARGET_DIR:-$PWD/target}/release/libslidewin.so
 fi
 export SLIDEWIN_MODULE
 mapfile -t servers < <(scripts/servers.sh "${names[@]}")

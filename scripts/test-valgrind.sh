@@ -3,6 +3,7 @@
 #
 #   scripts/test-valgrind.sh [NAME...]    servers with the libc allocator, see scripts/servers.sh; default valkey-9.1
 #
+# SLIDEWIN_MODULE is the module to test, else it is built.
 # The last line is `N passed, N failed`; the exit code is 0 if nothing failed.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -12,9 +13,11 @@ names=("${@:-valkey-9.1}")
 scripts/setup.sh build valgrind
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
-# The shipped module, and the lines of its source.
-CARGO_PROFILE_RELEASE_DEBUG=1 "$cargo" build --release --locked --quiet --target-dir target/valgrind
-export SLIDEWIN_MODULE=$PWD/target/valgrind/release/libslidewin.so
+if [[ ! ${SLIDEWIN_MODULE-} ]]; then
+    "$cargo" build --release --locked --quiet
+    SLIDEWIN_MODULE=${CARGO_TARGET_DIR:-$PWD/target}/release/libslidewin.so
+fi
+export SLIDEWIN_MODULE
 "$cargo" test --locked --quiet --test server --no-run
 
 passed=0 failed=0
@@ -38,8 +41,9 @@ WRAPPER
     REDIS_SERVER=$dir/$name/server "$cargo" test --locked --quiet --test server -- \
         --ignored --exact valgrind::some_thousand_calls_of_every_command_and_error || status=$?
     logs=("$dir/$name"/*.log)
-    # An error is a run of lines between empty ones. It is ours where a frame is in the module: in Rust, that is.
-    errors=$(sed 's/^==[0-9]*== \?//' "${logs[@]}" | awk -v RS= -v ORS='\n\n' '/\(([^()]*\/)?[a-z_]+\.rs:[0-9]+\)|libslidewin/ && !/^(Command|Memcheck)/ && !/possibly lost/')
+    # An error is a run of lines between empty ones. It is ours where a frame is in the module.
+    errors=$(sed 's/^==[0-9]*== \?//' "${logs[@]}" |
+        awk -v RS= -v ORS='\n\n' '/ \(in [^()]*slidewin[^()]*\.so\)/ && !/possibly lost/')
     if ((status == 0)) && [[ -e ${logs[0]} && ! $errors ]] && grep -q 'LEAK SUMMARY\|no leaks are possible' "${logs[@]}"; then
         passed=$((passed + 1))
         echo "$name: $(sed -n 's/^==[0-9]*== *\(definitely lost:.*\)/\1/p' "${logs[@]}"), nothing from the module; ${SECONDS} s"
