@@ -30,18 +30,7 @@ mod warn;
 mod window;
 mod zset;
 
+/// The server's own, so that it counts what the module uses. Tests have no server whose allocator could be asked.
 #[cfg(not(test))]
-use redis_module::alloc::RedisAlloc as Allocator;
-#[cfg(test)] // There is no server whose allocator could be asked.
-use std::alloc::System as Allocator;
-
-redis_module::redis_module! {
-    name: "slidewin",
-    version: load::version(),
-    allocator: (Allocator, Allocator),
-    data_types: [],
-    init: on_load,
-    deinit: on_unload,
-}
-
-use load::{on_load, on_unload};
+#[global_allocator]
+static ALLOCATOR: redis_module::alloc::RedisAlloc = redis_module::alloc::RedisAlloc;

@@ -35,22 +35,16 @@ struct Slot {
 }
 
 /// The summary.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Offenders {
     slots: Vec<Slot>,
-    /// The first slot of each chain.
+    /// The first slot of each chain; none before the first refusal.
     chains: Vec<usize>,
     /// No count is lower.
     least: u64,
     /// Where the search for a slot with the least count goes on.
     hand: usize,
     halved_us: i64,
-}
-
-impl Default for Offenders {
-    fn default() -> Self {
-        Offenders { slots: Vec::new(), chains: vec![NO_SLOT; CHAINS], least: 0, hand: 0, halved_us: 0 }
-    }
 }
 
 impl Offenders {
@@ -68,6 +62,7 @@ impl Offenders {
         if let Some(slot) = self.find(key, hash) {
             slot.offender.count = slot.offender.count.saturating_add(1);
         } else if self.slots.len() < TRACKED {
+            self.chains.resize(CHAINS, NO_SLOT);
             let offender = Offender { key: key.to_vec(), count: 1, error: 0 };
             self.slots.push(Slot { offender, hash, next: NO_SLOT });
             self.link(self.slots.len().saturating_sub(1));
@@ -95,7 +90,7 @@ impl Offenders {
         heaviest
     }
 
-    /// Forgets them all.
+    /// Forgets them all, and gives their memory back.
     pub fn reset(&mut self) {
         *self = Offenders::default();
     }
