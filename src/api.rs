@@ -36,6 +36,8 @@ api! {
     close_key = RedisModule_CloseKey: unsafe extern "C" fn(Key);
     key_type = RedisModule_KeyType: unsafe extern "C" fn(Key) -> c_int;
     zset_add = RedisModule_ZsetAdd: unsafe extern "C" fn(Key, c_double, Text, *mut c_int) -> c_int;
+    zset_score = RedisModule_ZsetScore: unsafe extern "C" fn(Key, Text, *mut c_double) -> c_int;
+    value_length = RedisModule_ValueLength: unsafe extern "C" fn(Key) -> usize;
     zset_rem = RedisModule_ZsetRem: unsafe extern "C" fn(Key, Text, *mut c_int) -> c_int;
     first_in_range = RedisModule_ZsetFirstInScoreRange:
         unsafe extern "C" fn(Key, c_double, c_double, c_int, c_int) -> c_int;

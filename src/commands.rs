@@ -3,7 +3,7 @@
 use crate::call::{Call, Reply};
 use crate::offenders::Offenders;
 use crate::request::{self, Error, Request};
-use crate::window::{fits, Ends, Quota};
+use crate::window::{has_room, Ends, Quota};
 use crate::zset::{Key, Mode};
 use crate::{admit, clock, random, refund, stats, warn};
 
@@ -21,7 +21,7 @@ pub fn check(call: &Call) -> Result<Reply, Error> {
     }
 
     let mut admitted = 0;
-    if request.force || fits(&mut key, ends.as_ref(), now_us, &request) {
+    if request.force || has_room(&mut key, &mut ends, now_us, &request) {
         let (receipt, after) = admit::admit(&mut key, ends.as_ref(), now_us, &request, &mut *random::rng())?;
         ends = Some(after);
         admitted = if request.receipt { receipt } else { 1 };
@@ -46,8 +46,8 @@ pub fn peek(call: &Call) -> Result<Reply, Error> {
     let request = request::peek(call.args_from(2))?;
     let now_us = clock::now_us();
     let mut key = Key::open(call, Mode::Read)?;
-    let ends = Ends::of(&mut key);
-    let admitted = fits(&mut key, ends.as_ref(), now_us, &request);
+    let mut ends = Ends::of(&mut key);
+    let admitted = has_room(&mut key, &mut ends, now_us, &request);
     stats::PEEKS.add(1);
     Ok(answer(&mut key, ends.as_ref(), now_us, &request, i64::from(admitted)))
 }

@@ -31,6 +31,10 @@ pub trait Log {
     fn last_up_to(&mut self, score_us: i64) -> Option<Element>;
     /// The element before the one last given.
     fn prev(&mut self) -> Option<Element>;
+    /// How many elements there are. O(1).
+    fn len(&mut self) -> u64;
+    /// The score of exactly this entry.
+    fn score_of(&mut self, entry: Entry) -> Option<i64>;
     /// When the key expires, in ms since the epoch.
     fn expiry_ms(&mut self) -> Option<i64>;
 }

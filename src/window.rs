@@ -10,7 +10,7 @@
 //! the window, and as nothing between two entries of ours. Where the totals cannot be right (somebody edited
 //! the set), the live elements are summed instead.
 
-use crate::entry::Entry;
+use crate::entry::{Entry, Kind};
 use crate::log::{Element, Log};
 use crate::request::{Request, Window};
 use crate::stats;
@@ -21,7 +21,7 @@ const IMPOSSIBLE: u64 = 1 << 63;
 /// The ends of a log.
 #[derive(Clone, Copy, Debug)]
 pub struct Ends {
-    /// The oldest element, where it is known: without it a count seeks the first live one.
+    /// The oldest element, where it has been read: without it a count seeks the first live one.
     pub oldest: Option<Element>,
     /// Score of the last element.
     pub last_us: i64,
@@ -32,7 +32,7 @@ pub struct Ends {
 }
 
 impl Ends {
-    /// Reads the ends of the log; `None` where it is empty.
+    /// Reads the new end of the log; `None` where it is empty.
     pub fn of(log: &mut impl Log) -> Option<Self> {
         let last = log.last_up_to(i64::MAX)?;
         let mut ends = Ends { oldest: None, last_us: last.score_us, entry: None, foreign: 0 };
@@ -45,8 +45,12 @@ impl Ends {
             ends.foreign = ends.foreign.saturating_add(1);
             at = log.prev();
         }
-        ends.oldest = log.first_after(i64::MIN);
         Some(ends)
+    }
+
+    /// Reads the old end as well.
+    pub fn find_oldest(&mut self, log: &mut impl Log) {
+        self.oldest = log.first_after(i64::MIN);
     }
 
     /// Whether anything lies up to that score, as far as the oldest element is known.
@@ -198,11 +202,34 @@ fn bisect(log: &mut impl Log, first: (i64, Entry), last_us: i64, nth: u64) -> i6
     high_us
 }
 
-/// Whether every window of the request has room for its cost.
-pub fn fits(log: &mut impl Log, ends: Option<&Ends>, now_us: i64, request: &Request) -> bool {
+/// Whether some window is full, as far as one look-up tells: a flood of refusals needs no more. Where every
+/// entry from it to the last has weight 1, the name of the oldest one that leaves no room is known; if it is
+/// live, so are all after it.
+fn is_surely_full(log: &mut impl Log, ends: &Ends, now_us: i64, request: &Request) -> bool {
+    let Some((last_us, last)) = ends.entry.filter(|_| ends.foreign == 0) else { return false };
+    let elements = log.len();
+    request.windows.as_slice().iter().any(|window| {
+        let room = window.limit.checked_sub(request.cost).filter(|&room| room < elements);
+        room.is_some_and(|room| {
+            let total = last.total.wrapping_sub(room);
+            let score_us = log.score_of(Entry { total, weight: 1, kind: Kind::Single });
+            let since_us = now_us.saturating_sub(window.length_us);
+            score_us.is_some_and(|score_us| score_us > since_us && score_us <= last_us)
+        })
+    })
+}
+
+/// Whether every window of the request has room for its cost. Reads the old end of the log where it has to.
+pub fn has_room(log: &mut impl Log, ends: &mut Option<Ends>, now_us: i64, request: &Request) -> bool {
+    if let Some(ends) = ends {
+        if is_surely_full(log, ends, now_us, request) {
+            return false;
+        }
+        ends.find_oldest(log);
+    }
     request.windows.as_slice().iter().all(|window| {
         let since_us = now_us.saturating_sub(window.length_us);
-        let used = ends.map_or(0, |ends| Live::count(log, ends, since_us).units);
+        let used = ends.as_ref().map_or(0, |ends| Live::count(log, ends, since_us).units);
         used.checked_add(request.cost).is_some_and(|used| used <= window.limit)
     })
 }

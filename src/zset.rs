@@ -1,6 +1,7 @@
 //! The log in a sorted set of the server: an open key, and the seeks in it.
 
 use crate::call::Call;
+use crate::entry::Entry;
 use crate::log::{Element, Log};
 use crate::request::Error;
 use redis_module::raw::{self, RedisModuleKey, RedisModuleString};
@@ -130,6 +131,22 @@ impl Log for Key<'_> {
             .then(|| self.current())
             .flatten()
             .map(Self::element)
+    }
+
+    fn len(&mut self) -> u64 {
+        // SAFETY: an open key, or null, which has no length.
+        unsafe { (self.call.api.value_length)(self.handle) as u64 }
+    }
+
+    fn score_of(&mut self, entry: Entry) -> Option<i64> {
+        if !self.is_zset {
+            return None;
+        }
+        let member = OwnedString::new(self.call, entry.encode().as_bytes());
+        let mut score = 0.0;
+        // SAFETY: an open sorted set and a string of ours.
+        let status = unsafe { (self.call.api.zset_score)(self.handle, member.text, &mut score) };
+        (status == raw::REDISMODULE_OK as c_int).then_some(score as i64)
     }
 
     fn expiry_ms(&mut self) -> Option<i64> {

@@ -75,7 +75,7 @@ fn every_command_shown_is_one() {
     let mut ran = 0;
     for (name, text) in documents() {
         for command in code_spans(&text).filter(|span| span.starts_with("SLIDEWIN.")) {
-            if command.contains(['[', '.']) && command.contains("...") || !command.contains(' ') {
+            if command.contains('[') || !command.contains(' ') {
                 continue; // the form of a command, or its name
             }
             let command = command.replace("<receipt>", "1");

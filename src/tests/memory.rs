@@ -73,6 +73,15 @@ impl Log for MemoryLog {
         self.at(self.cursor.checked_sub(1))
     }
 
+    fn len(&mut self) -> u64 {
+        self.elements.len() as u64
+    }
+
+    fn score_of(&mut self, entry: Entry) -> Option<i64> {
+        let member = entry.encode();
+        self.elements.iter().find(|(_, known)| known == member.as_bytes()).map(|(score_us, _)| *score_us)
+    }
+
     fn expiry_ms(&mut self) -> Option<i64> {
         self.expiry_ms
     }

@@ -8,7 +8,7 @@ mod seeds;
 
 use crate::admit::{admit, step_back};
 use crate::request::{self, Request};
-use crate::window::{fits, Ends, Quota};
+use crate::window::{has_room, Ends, Quota};
 use memory::MemoryLog;
 use rand::rngs::SmallRng;
 use rand::SeedableRng;
@@ -22,7 +22,7 @@ pub fn check(log: &mut MemoryLog, now_us: i64, request: &Request) -> (Option<i64
         ends = Some(step_back(log, &ahead, now_us, request, &mut rng).unwrap());
     }
     let mut receipt = None;
-    if request.force || fits(log, ends.as_ref(), now_us, request) {
+    if request.force || has_room(log, &mut ends, now_us, request) {
         let (score_us, after) = admit(log, ends.as_ref(), now_us, request, &mut rng).unwrap();
         (receipt, ends) = (Some(score_us), Some(after));
     }
@@ -32,8 +32,8 @@ pub fn check(log: &mut MemoryLog, now_us: i64, request: &Request) -> (Option<i64
 /// A PEEK.
 pub fn peek(log: &mut MemoryLog, now_us: i64, request: &Request) -> (bool, Vec<Quota>) {
     log.pass(now_us);
-    let ends = Ends::of(log);
-    (fits(log, ends.as_ref(), now_us, request), quotas(log, ends.as_ref(), now_us, request))
+    let mut ends = Ends::of(log);
+    (has_room(log, &mut ends, now_us, request), quotas(log, ends.as_ref(), now_us, request))
 }
 
 fn quotas(log: &mut MemoryLog, ends: Option<&Ends>, now_us: i64, request: &Request) -> Vec<Quota> {
