@@ -27,11 +27,11 @@ WINDOW_US = WINDOW_S * 1_000_000
 
 
 def refused(client) -> list[tuple]:
-    """100 keys, each with 100 live entries and full."""
+    """500 keys, each with 100 live entries and full."""
     now_us = logs.now_us()
-    for key in range(100):
+    for key in range(500):
         logs.load_slidewin(client, f"k{key}", 100, now_us - WINDOW_US // 2, now_us, WINDOW_US)
-    return [(f"k{call % 100}", WINDOW_S, 100) for call in range(2_000)]
+    return [(f"k{call % 500}", WINDOW_S, 100) for call in range(2_000)]
 
 
 def sparse(client) -> list[tuple]:

@@ -3,8 +3,6 @@
 from statistics import median
 from typing import Iterator, NamedTuple
 
-MAIN = ("sparse", "dense", "refused", "hot")
-
 
 class Aim(NamedTuple):
     """A ratio that issue D asks for: `left` over `right`, of the same round."""
@@ -116,7 +114,7 @@ def lines(results: dict) -> Iterator[str]:
         for name, found in figures.items():
             ratio = [a / b for a, b in zip(found["usec"], figures[plain]["usec"])]
             cpu = [a / b for a, b in zip(found["cpu_usec"], figures[plain]["cpu_usec"])]
-            cells = [name, spread(found["usec"]), f"{median(ratio):.2f}"]
+            cells = [shown(name, results), spread(found["usec"]), f"{median(ratio):.2f}"]
             cells += [f"{median(found['cpu_usec']):.2f}", f"{median(cpu):.2f}", f"{median(found['rps']):,.0f}"]
             if single:
                 one = single.get(name)
@@ -135,7 +133,7 @@ def lines(results: dict) -> Iterator[str]:
         found = f"{one['median']:.2f}{one['unit']}"
         if one["spread"][0] != one["spread"][1]:
             found += f" ({one['spread'][0]:.2f}-{one['spread'][1]:.2f})"
-        yield f"| {one['workload']} | {one['name']} | {found} | {sign} {one['aim']:g}{one['unit']} | {'met' if one['met'] else '**missed**'} |"
+        yield f"| {one['workload']} | {one['name'].replace('peer', shown('peer', results))} | {found} | {sign} {one['aim']:g}{one['unit']} | {'met' if one['met'] else '**missed**'} |"
 
 
 def bytes_and_pauses(results: dict) -> Iterator[str]:
@@ -154,12 +152,17 @@ def bytes_and_pauses(results: dict) -> Iterator[str]:
         "slowest call, half of 1,000,000 expired (ms)": {k: median(v["half"]) / 1_000 for k, v in slowest.items()},
     }
     yield ""
-    yield "| | " + " | ".join(names) + " |"
+    yield "| | " + " | ".join(shown(name, results) for name in names) + " |"
     yield "|---|" + "--:|" * len(names)
     for label, values in rows.items():
         digits = 2 if "(ms)" in label else 1
         cells = [f"{values[name]:.{digits}f}" if name in values else "" for name in names]
         yield f"| {label} | " + " | ".join(cells) + " |"
+
+
+def shown(name: str, results: dict) -> str:
+    """The peer goes by its command."""
+    return results["about"]["peer"].split()[0] if name == "peer" and results["about"]["peer"] else name
 
 
 def spread(values: list[float]) -> str:
