@@ -70,7 +70,9 @@ fn slowest(entries: usize) {
         let mut least = vec![u64::MAX; calls.len()];
         // What is slow because of the log is slow each time. What the machine delays is not: a core that somebody
         // else has, or the lock of libc's allocator while another thread frees the old log.
-        for _ in 0..10 {
+        let mut tries = 0;
+        while tries < 10 {
+            tries += 1;
             assert_eq!(con.call::<i64>("COPY log k REPLACE"), 1);
             assert_eq!(con.call::<usize>("ZCARD k"), entries + 1);
             let freed = con.info("lazyfreed_objects");
@@ -83,9 +85,12 @@ fn slowest(entries: usize) {
                     con.info("lazyfreed_objects") > freed
                 });
             }
+            if least.iter().all(|us| *us < MOST_US) {
+                break;
+            }
         }
         let (us, call) = least.iter().zip(&calls).max().unwrap();
-        println!("{entries} entries, {state}: the slowest call takes {us} us ({call})");
+        println!("{entries} entries, {state}: the slowest call takes {us} us ({call}), tried {tries} times");
         assert!(*us < MOST_US, "{entries} entries, {state}: {call} takes {us} us");
     }
 }
