@@ -29,7 +29,7 @@ for nth in "${!names[@]}"; do
     status=0
     REDIS_SERVER=${servers[nth]} "$cargo" test --locked --quiet --test server -- --nocapture >"$log" 2>&1 ||
         status=$?
-    grep -E '^(not run:|test result:)' "$log" || true
+    grep -oE 'not run: .*|^test result: .*' "$log" || true
     if ((status)); then
         cat "$log" >&2
         failed_on+=("${names[nth]}")
