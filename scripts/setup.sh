@@ -4,7 +4,10 @@
 set -euo pipefail
 
 has() { command -v "$1" >/dev/null 2>&1; }
-has_libclang() { compgen -G '/usr/lib/llvm-*/lib/libclang*.so*' || compgen -G '/usr/lib*/libclang*.so*' ||
+# The library alone, which other packages bring too, lacks the compiler's own headers (stddef.h).
+has_libclang() { has_libclang_library && { compgen -G '/usr/lib*/llvm*/lib*/clang/*/include/stddef.h' ||
+    compgen -G '/usr/lib*/clang/*/include/stddef.h' || [[ ${LIBCLANG_PATH-} ]]; }; }
+has_libclang_library() { compgen -G '/usr/lib/llvm-*/lib/libclang*.so*' || compgen -G '/usr/lib*/libclang*.so*' ||
     compgen -G '/usr/lib/*-linux-*/libclang*.so*' || [[ ${LIBCLANG_PATH-} ]]; }
 
 packages=()
