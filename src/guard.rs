@@ -33,8 +33,8 @@ pub unsafe fn run(
         stats::INTERNAL_ERRORS.add(1);
         Err(Error::Internal)
     });
-    if result.is_err() {
-        stats::ARGUMENT_ERRORS.add(u64::from(!matches!(result, Err(Error::Internal))));
+    if !matches!(result, Ok(_) | Err(Error::Internal)) {
+        stats::ARGUMENT_ERRORS.add(1);
     }
     call.reply(result)
 }

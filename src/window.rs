@@ -202,9 +202,8 @@ fn bisect(log: &mut impl Log, first: (i64, Entry), last_us: i64, nth: u64) -> i6
     high_us
 }
 
-/// Whether some window is full, as far as one look-up tells: a flood of refusals needs no more. Where every
-/// entry from it to the last has weight 1, the name of the oldest one that leaves no room is known; if it is
-/// live, so are all after it.
+/// Whether some window is full, as far as one look-up tells: a flood of refusals needs no more. The total of an
+/// entry that leaves no room is known, and so is its name if it weighs 1; if it is live, so are all after it.
 fn is_surely_full(log: &mut impl Log, ends: &Ends, now_us: i64, request: &Request) -> bool {
     let Some((last_us, last)) = ends.entry.filter(|_| ends.foreign == 0) else { return false };
     let elements = log.len();
