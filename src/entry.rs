@@ -75,17 +75,15 @@ impl Entry {
     }
 }
 
-/// The number at the start of `bytes` in its only spelling, and what follows it.
-fn number(bytes: &[u8]) -> Option<(u64, &[u8])> {
-    let length = bytes.iter().take_while(|byte| byte.is_ascii_digit()).count();
-    let (digits, rest) = bytes.split_at_checked(length)?;
-    if digits.is_empty() || (digits.first() == Some(&b'0') && length > 1) {
-        return None;
+/// The number that `bytes` begin with, in its only spelling, and what follows it.
+pub fn number(bytes: &[u8]) -> Option<(u64, &[u8])> {
+    let (mut value, mut rest) = (0_u64, bytes);
+    while let Some((digit @ b'0'..=b'9', after)) = rest.split_first() {
+        value = value.checked_mul(10)?.checked_add(u64::from(digit & 0x0f))?;
+        rest = after;
     }
-    let value = digits.iter().try_fold(0_u64, |value, digit| {
-        value.checked_mul(10)?.checked_add(u64::from(digit.saturating_sub(b'0')))
-    })?;
-    Some((value, rest))
+    let digits = bytes.len().saturating_sub(rest.len());
+    (digits == 1 || (digits > 1 && bytes.first() != Some(&b'0'))).then_some((value, rest))
 }
 
 /// A member on the stack: written from its end, so that no digit is moved.

@@ -1,5 +1,6 @@
 //! The arguments of a command, from bytes to checked values. Imports nothing of the server.
 
+use crate::entry::number;
 use crate::offenders::TRACKED;
 use std::ffi::CStr;
 
@@ -240,28 +241,21 @@ fn cost(arg: Option<&[u8]>) -> Result<u64, Error> {
 
 /// A parser of what Redis takes as an integer (no sign, no leading zero, no blank), within bounds.
 fn integer<const MIN: u64, const MAX: u64>(error: Error) -> impl Fn(&[u8]) -> Result<u64, Error> {
-    move |arg| {
-        let value = (arg.len() == 1 || arg.first() != Some(&b'0')).then(|| digits(arg)).flatten();
-        value.filter(|value| (MIN..=MAX).contains(value)).ok_or(error)
+    move |arg| match number(arg) {
+        Some((value, b"")) if (MIN..=MAX).contains(&value) => Ok(value),
+        _ => Err(error),
     }
-}
-
-/// A non-empty run of decimal digits.
-fn digits(text: &[u8]) -> Option<u64> {
-    if text.is_empty() {
-        return None;
-    }
-    text.iter().try_fold(0_u64, |value, byte| {
-        let digit = byte.is_ascii_digit().then(|| u64::from(byte.saturating_sub(b'0')))?;
-        value.checked_mul(10)?.checked_add(digit)
-    })
 }
 
 /// A duration in µs: `60`, `0.5`, `250ms`, `1.5h`. `None` for anything that is not exactly that, is finer
 /// than 1 µs, or lies outside 1ms to 3650d.
 fn duration_us(text: &[u8]) -> Option<i64> {
-    let split = text.iter().position(u8::is_ascii_alphabetic).unwrap_or(text.len());
-    let (number, suffix) = text.split_at_checked(split)?;
+    let (whole, mut suffix) = number(text)?;
+    let mut fraction: Option<&[u8]> = None;
+    if let Some(after) = suffix.strip_prefix(b".") {
+        let digits = after.iter().take_while(|byte| byte.is_ascii_digit()).count();
+        (fraction, suffix) = (after.get(..digits), after.get(digits..)?);
+    }
     let unit_us: u64 = match suffix {
         b"ms" => 1_000,
         b"" | b"s" => 1_000_000,
@@ -270,30 +264,24 @@ fn duration_us(text: &[u8]) -> Option<i64> {
         b"d" => 86_400_000_000,
         _ => return None,
     };
-    let mut parts = number.splitn(2, |&byte| byte == b'.');
-    let whole = parts.next()?;
-    if whole.len() > 1 && whole.first() == Some(&b'0') {
-        return None;
-    }
-    let mut length_us = digits(whole)?.checked_mul(unit_us)?;
-    if let Some(fraction) = parts.next() {
-        length_us = length_us.checked_add(fraction_us(fraction, unit_us)?)?;
+    let mut length_us = whole.checked_mul(unit_us)?;
+    if let Some(digits) = fraction {
+        length_us = length_us.checked_add(fraction_us(digits, unit_us)?)?;
     }
     i64::try_from(length_us).ok().filter(|length_us| (MIN_WINDOW_US..=MAX_WINDOW_US).contains(length_us))
 }
 
-/// What `.fraction` of a unit is in µs, where that is a whole number.
-fn fraction_us(fraction: &[u8], unit_us: u64) -> Option<u64> {
-    digits(fraction.get(..1)?)?;
-    let significant =
-        fraction.iter().rposition(|&byte| byte != b'0').map_or(0, |last| last.saturating_add(1));
-    let scaled = match fraction.get(..significant)? {
-        b"" => 0,
-        significant => u128::from(digits(significant)?).checked_mul(u128::from(unit_us))?,
-    };
-    let scale = 10_u128.checked_pow(u32::try_from(significant).ok()?)?;
-    let whole = scaled.checked_rem(scale)? == 0;
-    whole.then(|| u64::try_from(scaled.checked_div(scale)?).ok()).flatten()
+/// What `0.digits` of a unit are in µs, where that is a whole number.
+fn fraction_us(digits: &[u8], unit_us: u64) -> Option<u64> {
+    let last = digits.iter().rposition(|&digit| digit != b'0').unwrap_or(0);
+    let significant = digits.get(..=last)?;
+    let scaled = significant
+        .iter()
+        .try_fold(0_u128, |value, digit| value.checked_mul(10)?.checked_add(u128::from(digit & 0x0f)))?;
+    let scale = 10_u128.checked_pow(u32::try_from(significant.len()).ok()?)?;
+    let us = scaled.checked_mul(u128::from(unit_us))?;
+    let is_whole = us.checked_rem(scale)? == 0;
+    is_whole.then(|| u64::try_from(us.checked_div(scale)?).ok()).flatten()
 }
 
 #[cfg(test)]

@@ -48,9 +48,10 @@ impl Ends {
         Some(ends)
     }
 
-    /// Reads the old end as well.
+    /// Reads the old end as well, where it is another element.
     pub fn find_oldest(&mut self, log: &mut impl Log) {
-        self.oldest = log.first_after(i64::MIN);
+        let last = Element { score_us: self.last_us, entry: self.entry.map(|(_, entry)| entry) };
+        self.oldest = if log.len() == 1 { Some(last) } else { log.first_after(i64::MIN) };
     }
 
     /// Whether anything lies up to that score, as far as the oldest element is known.
