@@ -14,9 +14,12 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections import Counter
+from typing import Iterable
 
 import logs
 
+MODULE = os.environ["SLIDEWIN_MODULE"]
 FIGURES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "instructions.json")
 GROWTH = 1.10
 # The server's function that runs a module's command, nothing else.
@@ -50,8 +53,8 @@ def dense(client) -> list[tuple]:
 WORKLOADS = {"refused": (refused, 0), "sparse": (sparse, 1), "dense": (dense, 1)}
 
 
-def count(name: str, keep: str | None) -> int:
-    """Instructions per call of a workload."""
+def count(name: str, keep: str | None) -> tuple[int, int]:
+    """Instructions per call of a workload: all of them, and those of the module's own code."""
     from server import Server  # needs a server: not where callgrind is missing
 
     prepare, answer = WORKLOADS[name]
@@ -68,11 +71,31 @@ def count(name: str, keep: str | None) -> int:
         if replies != [answer] * len(calls):
             raise SystemExit(f"instructions: {name}: a call was not answered with {answer}")
         with open(out) as file:
-            total = int(re.search(r"^(?:summary|totals): (\d+)", file.read(), re.M)[1])
+            by_object = read(file)
     finally:
         if not keep:
             shutil.rmtree(folder)
-    return round(total / len(calls))
+    own = sum(counted for path, counted in by_object.items() if path.endswith(os.path.basename(MODULE)))
+    return round(sum(by_object.values()) / len(calls)), round(own / len(calls))
+
+
+def read(lines: Iterable[str]) -> Counter:
+    """Of a file of callgrind: instructions by the object (program or library) whose code they are."""
+    paths: dict[str, str] = {}
+    counted: Counter = Counter()
+    here, is_callee = "", False
+    for line in lines:
+        if found := re.match(r"(c?)ob=(\(\d+\))(?: (.+))?", line):
+            callee, number, path = found.groups()
+            paths.setdefault(number, path)
+            here = here if callee else paths[number]
+        elif line.startswith("calls="):
+            is_callee = True  # the next line has what the callee cost, which is also counted where it is
+        elif re.match(r"[+*\-\d]", line):
+            if not is_callee:
+                counted[here] += int(line.split()[1])
+            is_callee = False
+    return counted
 
 
 def toolchain() -> str:
@@ -99,18 +122,18 @@ def main() -> None:
 
     counted = {workload: count(workload, options.keep) for workload in WORKLOADS}
     if options.record:
-        figures[name] = counted
+        figures[name] = {workload: instructions for workload, (instructions, _) in counted.items()}
         with open(FIGURES, "w") as file:
             json.dump(figures, file, indent=2, sort_keys=True)
             file.write("\n")
     grown = False
-    for workload, instructions in counted.items():
+    for workload, (instructions, own) in counted.items():
         before = (figures if options.record else {name: recorded})[name][workload]
         too_many = instructions > before * GROWTH
         grown |= too_many
         verdict = "GREW TOO MUCH" if too_many else "ok"
         print(f"{workload:8} {instructions:7} instructions per call, recorded {before:7}, "
-              f"{instructions / before - 1:+.1%}: {verdict}")
+              f"{instructions / before - 1:+.1%}: {verdict}; the module's own: {own} ({own / instructions:.1%})")
     print(f"on {name}")
     sys.exit(grown)
 

@@ -15,9 +15,9 @@ import drive
 import report
 import sizes
 from big import MILLION, Big
-from contestants import CHECK, PING, ZCARD, Contestant
+from contestants import BARE_ADMITTED, BARE_REFUSED, CHECK, PEXPIRE, PING, ZADD, ZCARD, Contestant
 from drive import Figure
-from server import MODULE, SERVER, Server
+from server import MODULE, SERVER, Server, bare_module
 from workloads import NEVER_FULL, Bench
 
 BEGAN = time.monotonic()
@@ -31,19 +31,21 @@ def plan(bench: Bench, compared: list[Contestant]) -> dict[tuple[str, str], Call
     def add(workload: str, name: str, run: Callable, *arguments, **options) -> None:
         runs[workload, name] = lambda: run(*arguments, **options)
 
-    for who in compared:
+    for who in (*compared, BARE_ADMITTED):
         add("sparse", who.name, bench.sparse, who)
     add("sparse", "MULTI/EXEC", bench.sparse_multi)
     add("sparse", "ZADD + PEXPIRE", bench.sparse_floor)
     for who in compared:
         add("dense", who.name, bench.dense, who)
+    add("dense", BARE_ADMITTED.name, bench.dense_floor, BARE_ADMITTED)
     add("dense", "MULTI/EXEC", bench.dense_multi)
-    add("dense", "ZADD + PEXPIRE", bench.dense_floor)
-    for who in (*compared, ZCARD, PING):
+    add("dense", "ZADD + PEXPIRE", bench.dense_floor, ZADD, PEXPIRE)
+    for who in (*compared, BARE_REFUSED, ZCARD, PING):
         add("refused", who.name, bench.refused, who)
     add("refused", "MULTI/EXEC", bench.refused_multi)
     for who in compared:
         add("hot", who.name, bench.hot, who)
+    add("hot", BARE_REFUSED.name, bench.hot_floor, BARE_REFUSED)
     add("hot", "MULTI/EXEC", bench.hot_multi)
     return runs
 
@@ -123,7 +125,7 @@ def main() -> None:
     options = options.parse_args()
 
     peer = os.environ.get("PEER_MODULE")
-    modules = (MODULE, peer) if peer else (MODULE,)
+    modules = (MODULE, bare_module(), *((peer,) if peer else ()))
     quiet = ("repl-ping-replica-period 3600", "slowlog-log-slower-than -1", "repl-diskless-sync-delay 0")
     results = {"about": about(options)}
 

@@ -1,5 +1,6 @@
 """A private server on a free port of the loopback interface."""
 
+import json
 import os
 import shutil
 import signal
@@ -76,6 +77,19 @@ class Server:
         """Loads a Lua script; answers its digest."""
         with open(path) as file:
             return self.client.script_load(file.read())
+
+
+def bare_module() -> str:
+    """Compiles bare.c against the header that the crate redis-module brings; answers where it is."""
+    here = os.path.dirname(os.path.abspath(__file__))
+    root = os.path.dirname(here)
+    metadata = json.loads(subprocess.check_output(("cargo", "metadata", "--format-version=1"), cwd=root))
+    crate = next(one["manifest_path"] for one in metadata["packages"] if one["name"] == "redis-module")
+    header = os.path.join(os.path.dirname(crate), "src", "include")
+    module = os.path.join(root, "target", "bench-bare.so")
+    command = ("cc", "-O2", "-Wall", "-Werror", "-shared", "-fPIC", "-I", header, "-o", module)
+    subprocess.run((*command, os.path.join(here, "bare.c")), check=True)
+    return module
 
 
 def free_port() -> int:

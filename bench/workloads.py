@@ -63,7 +63,7 @@ class Bench:
     def sparse_floor(self) -> Figure:
         keys = self.calls(100_000)
         self.client.flushdb()
-        return both(self.drive(one, HOUR, keys, 6 * keys) for one in (contestants.ZADD, contestants.PEXPIRE))
+        return total(self.drive(one, HOUR, keys, 6 * keys) for one in (contestants.ZADD, contestants.PEXPIRE))
 
     # refused: 10 keys with 100 live units, which is the limit
 
@@ -130,13 +130,13 @@ class Bench:
         self.copies(logs.load_script, keys, live, now_us - window_us, now_us, HOUR.window_us)
         return self.stream(keys, self.calls(calls), pace_us, window_us, now_us)
 
-    def dense_floor(self, keys: int = 5_000, live: int = 100, calls: int = 150_000) -> Figure:
+    def dense_floor(self, *commands: Contestant, keys: int = 5_000, live: int = 100, calls: int = 150_000) -> Figure:
         """Nothing is trimmed here: the keys grow from below that many entries to above."""
         calls = self.calls(calls)
         now_us = logs.now_us()
         live -= calls // keys // 2
         self.copies(logs.load_slidewin, keys, live, now_us - HOUR.window_us // 2, now_us, HOUR.window_us)
-        return both(self.drive(one, HOUR, keys, calls) for one in (contestants.ZADD, contestants.PEXPIRE))
+        return total(self.drive(one, HOUR, keys, calls) for one in commands)
 
     # hot: one key, a limit of 100,000 per second (or none), in the second window and later
 
@@ -152,6 +152,12 @@ class Bench:
         self.rates[case] = found.rps
         return found
 
+    def hot_floor(self, who: Contestant, calls: int = 300_000) -> Figure:
+        """One key with as many entries as the limit, which nothing is added to."""
+        now_us = logs.now_us()
+        self.copies(who.load, 1, 100_000, now_us - HOUR.window_us // 2, now_us, HOUR.window_us)
+        return self.drive(who, HOUR, 1, self.calls(calls))
+
     def hot_multi(self) -> Figure:
         pace_us, calls = 20, self.calls(60_000)
         now_us = logs.now_us()
@@ -160,11 +166,11 @@ class Bench:
         return self.stream(1, calls, pace_us, SECOND_US, now_us + calls * pace_us)
 
 
-def both(found) -> Figure:
-    """Two commands one after the other."""
-    first, second = found
-    rps = 1 / (1 / first.rps + 1 / second.rps)
-    return Figure(first.usec + second.usec, first.cpu_usec + second.cpu_usec, rps)
+def total(found) -> Figure:
+    """Commands one after the other."""
+    figures = list(found)
+    rps = 1 / sum(1 / one.rps for one in figures)
+    return Figure(sum(one.usec for one in figures), sum(one.cpu_usec for one in figures), rps)
 
 
 def name(key: int) -> str:
