@@ -41,14 +41,24 @@ pub fn admit(
         entry.total = entry.total.wrapping_add(rng.random_range(0..BASE_BELOW));
         log.add(now_us, entry)?;
         log.expire_at(fresh_expiry_ms(now_us, longest_us, rng));
-        let oldest = Some(Element { score_us: now_us, entry: Some(entry) });
+        let oldest = [Some(Element { score_us: now_us, entry: Some(entry) }), None];
         return Ok((now_us, Ends { oldest, last_us: now_us, entry: Some((now_us, entry)), foreign: 0 }));
     };
 
     let mut oldest = ends.oldest;
     if ends.reach_back_to(expired_us) {
-        stats::ENTRIES_TRIMMED.add(log.trim(expired_us, TRIM_AT_MOST) as u64);
-        oldest = None;
+        let trimmed = match ends.oldest {
+            [Some(Element { entry: Some(expired), .. }), Some(live)] if live.score_us > expired_us => {
+                log.trim_one(expired);
+                oldest = [Some(live), None];
+                1
+            }
+            _ => {
+                oldest = [None; 2];
+                log.trim(expired_us, TRIM_AT_MOST)
+            }
+        };
+        stats::ENTRIES_TRIMMED.add(trimmed as u64);
     }
 
     let base = ends.total().unwrap_or_else(|| rng.random_range(0..BASE_BELOW));
@@ -57,7 +67,9 @@ pub fn admit(
         entry.weight = entry.weight.saturating_add(last.weight);
         let score_us = now_us.max(last_us);
         log.replace(&[(score_us, entry)], &[last]);
-        oldest = oldest.filter(|oldest| oldest.entry != Some(last));
+        if oldest.iter().flatten().any(|known| known.entry == Some(last)) {
+            oldest = [None; 2];
+        }
         score_us
     } else {
         let score_us = now_us.max(ends.last_us.saturating_add(1));
@@ -119,7 +131,7 @@ pub fn step_back(
         Some(promised_ms) => floor_ms(score_us).saturating_add(promised_ms),
         None => fresh_expiry_ms(score_us, longest_us, rng),
     });
-    Ok(Ends { oldest: None, last_us: score_us, entry: Some((score_us, merged)), foreign: 0 })
+    Ok(Ends { oldest: [None; 2], last_us: score_us, entry: Some((score_us, merged)), foreign: 0 })
 }
 
 /// How long the newest unit of the log was promised to be kept: the distance of the expiry from it. `None`

@@ -50,12 +50,15 @@ impl Record for Key<'_> {
     fn trim(&mut self, up_to_us: i64, at_most: usize) -> usize {
         let removed = self.remove_first(f64::NEG_INFINITY, false, up_to_us as f64, at_most);
         if let Some(last_rank) = removed.checked_sub(1) {
-            // SAFETY: `sll`: a string and two integers.
-            self.replicate(c"ZREMRANGEBYRANK", |ctx, replicate, command| unsafe {
-                replicate(ctx, command, c"sll".as_ptr(), self.name, 0 as c_longlong, last_rank as c_longlong)
-            });
+            self.replicate_trim(last_rank);
         }
         removed
+    }
+
+    fn trim_one(&mut self, oldest: Entry) {
+        let member = OwnedString::new(self.call, oldest.encode().as_bytes());
+        self.zrem(&member);
+        self.replicate_trim(0);
     }
 
     fn remove_after(&mut self, score_us: i64) {
@@ -150,6 +153,14 @@ impl Key<'_> {
             self.zrem(member);
         }
         members.len()
+    }
+
+    /// Replicates that the oldest elements were removed, up to that rank.
+    fn replicate_trim(&self, last_rank: usize) {
+        // SAFETY: `sll`: a string and two integers.
+        self.replicate(c"ZREMRANGEBYRANK", |ctx, replicate, command| unsafe {
+            replicate(ctx, command, c"sll".as_ptr(), self.name, 0 as c_longlong, last_rank as c_longlong)
+        });
     }
 
     /// Replicates a command with these arguments behind the key.

@@ -48,6 +48,8 @@ pub trait Record: Log {
     fn replace(&mut self, new: &[(i64, Entry)], old: &[Entry]);
     /// `ZREMRANGEBYRANK`: the oldest `at_most` elements up to that score. Answers how many there were.
     fn trim(&mut self, up_to_us: i64, at_most: usize) -> usize;
+    /// The same for one: the oldest element, which is this entry.
+    fn trim_one(&mut self, oldest: Entry);
     /// `ZREMRANGEBYSCORE`: every element with a higher score.
     fn remove_after(&mut self, score_us: i64);
     /// `UNLINK`: the whole log and its expiry.

@@ -21,8 +21,9 @@ const IMPOSSIBLE: u64 = 1 << 63;
 /// The ends of a log.
 #[derive(Clone, Copy, Debug)]
 pub struct Ends {
-    /// The oldest element, where it has been read: without it a count seeks the first live one.
-    pub oldest: Option<Element>,
+    /// The oldest element and the one after it, as far as they have been read: without the first live one a
+    /// count seeks it.
+    pub oldest: [Option<Element>; 2],
     /// Score of the last element.
     pub last_us: i64,
     /// The last element that is an entry, with its score.
@@ -35,7 +36,7 @@ impl Ends {
     /// Reads the new end of the log; `None` where it is empty.
     pub fn of(log: &mut impl Log) -> Option<Self> {
         let last = log.last_up_to(i64::MAX)?;
-        let mut ends = Ends { oldest: None, last_us: last.score_us, entry: None, foreign: 0 };
+        let mut ends = Ends { oldest: [None; 2], last_us: last.score_us, entry: None, foreign: 0 };
         let mut at = Some(last);
         while let Some(element) = at {
             if let Some(entry) = element.entry {
@@ -48,15 +49,25 @@ impl Ends {
         Some(ends)
     }
 
-    /// Reads the old end as well, where it is another element.
-    pub fn find_oldest(&mut self, log: &mut impl Log) {
+    /// Reads the old end as well: the oldest element, and the next one where the first has expired. A key that
+    /// is full admits whenever one entry expires, so that these are the one to trim and the first live one.
+    pub fn find_oldest(&mut self, log: &mut impl Log, expired_us: i64) {
         let last = Element { score_us: self.last_us, entry: self.entry.map(|(_, entry)| entry) };
-        self.oldest = if log.len() == 1 { Some(last) } else { log.first_after(i64::MIN) };
+        let oldest = if log.len() == 1 { Some(last) } else { log.first_after(i64::MIN) };
+        let second =
+            oldest.filter(|oldest| oldest.score_us <= expired_us.min(self.last_us.saturating_sub(1)));
+        self.oldest = [oldest, second.and_then(|_| log.next())];
     }
 
     /// Whether anything lies up to that score, as far as the oldest element is known.
     pub fn reach_back_to(&self, score_us: i64) -> bool {
-        self.oldest.is_none_or(|oldest| oldest.score_us <= score_us)
+        let [oldest, _] = self.oldest;
+        oldest.is_none_or(|oldest| oldest.score_us <= score_us)
+    }
+
+    /// The oldest element with a higher score, where it has been read.
+    fn known_after(&self, score_us: i64) -> Option<Element> {
+        self.oldest.into_iter().flatten().find(|element| element.score_us > score_us)
     }
 
     /// The total that continues this log, before the cost of the new entry.
@@ -98,11 +109,9 @@ impl Live {
         if ends.last_us <= since_us {
             return live;
         }
-        let mut at = match ends.oldest {
-            // The walk goes on only from a foreign member, so an entry of ours needs no seek.
-            Some(oldest @ Element { entry: Some(_), .. }) if !ends.reach_back_to(since_us) => Some(oldest),
-            _ => log.first_after(since_us),
-        };
+        // The walk goes on only from a foreign member, so an entry of ours needs no seek.
+        let known = ends.known_after(since_us).filter(|known| known.entry.is_some());
+        let mut at = known.or_else(|| log.first_after(since_us));
         let first = loop {
             match at {
                 None => break None,
@@ -225,7 +234,7 @@ pub fn has_room(log: &mut impl Log, ends: &mut Option<Ends>, now_us: i64, reques
         if is_surely_full(log, ends, now_us, request) {
             return false;
         }
-        ends.find_oldest(log);
+        ends.find_oldest(log, now_us.saturating_sub(request.windows.longest_us()));
     }
     request.windows.as_slice().iter().all(|window| {
         let since_us = now_us.saturating_sub(window.length_us);

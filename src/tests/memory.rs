@@ -116,6 +116,13 @@ impl Record for MemoryLog {
         self.remove((Bound::Unbounded, Bound::Included(up_to_us)), at_most)
     }
 
+    fn trim_one(&mut self, oldest: Entry) {
+        self.writes += 1;
+        let (_, removed) = self.elements.remove(0);
+        assert_eq!(removed, oldest.encode().as_bytes(), "what is trimmed is the oldest");
+        assert!(!self.elements.is_empty(), "the key and its expiry stay");
+    }
+
     fn remove_after(&mut self, score_us: i64) {
         self.writes += 1;
         self.remove((Bound::Excluded(score_us), Bound::Unbounded), usize::MAX);
