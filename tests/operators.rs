@@ -85,6 +85,9 @@ fn each_counter_moves_exactly_when_it_should() {
         (0, "SLIDEWIN.PEEK k 10 3", "peeks+1"),
         (0, "SLIDEWIN.PEEK k 10 9 WITHQUOTA", "peeks+1"),
         (0, "SLIDEWIN.PEEK missing 10 9", "peeks+1"),
+        // The second adds to the entry of the first, which was also the oldest.
+        (0, "SLIDEWIN.CHECK shared 10 9 RESOLUTION 1 WITHQUOTA", "checks_admitted+1 units_admitted+1"),
+        (0, "SLIDEWIN.CHECK shared 10 9 RESOLUTION 1 WITHQUOTA", "checks_admitted+1 units_admitted+1"),
         (0, "SLIDEWIN.REFUND k 1", ""),
         (0, "SLIDEWIN.REFUND missing 1", ""),
         (0, "SLIDEWIN.OFFENDERS", ""),
