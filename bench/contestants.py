@@ -6,6 +6,7 @@ from typing import Callable, NamedTuple
 
 import logs
 from drive import RANDOM
+from report import BARE
 
 SCRIPT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "script.lua")
 KEY = f"k:{RANDOM}"
@@ -62,8 +63,8 @@ def peer(command: str) -> Contestant:
 
 CHECK = check("CHECK")
 # Of bare.c: what no module that keeps a log in a sorted set can leave out.
-BARE_ADMITTED = Contestant("bare calls", lambda _: ["BARE.ADMITTED", KEY], logs.load_slidewin)
-BARE_REFUSED = Contestant("bare calls", lambda _: ["BARE.REFUSED", KEY], logs.load_slidewin)
+BARE_ADMITTED = Contestant(BARE, lambda _: ["BARE.ADMITTED", KEY], logs.load_slidewin)
+BARE_REFUSED = Contestant(BARE, lambda _: ["BARE.REFUSED", KEY], logs.load_slidewin)
 # Behind every loaded score, as the newest admission is. 13 digits: an integer in the listpack, as ours are.
 ZADD = Contestant("ZADD", lambda _: ["ZADD", KEY, "8" + "0" * 15, f"1{RANDOM}"], logs.load_slidewin)
 PEXPIRE = Contestant("PEXPIRE", lambda ask: ["PEXPIRE", KEY, ask.window_us // 1_000], logs.load_slidewin)

@@ -45,7 +45,6 @@ def plan(bench: Bench, compared: list[Contestant]) -> dict[tuple[str, str], Call
     add("refused", "MULTI/EXEC", bench.refused_multi)
     for who in compared:
         add("hot", who.name, bench.hot, who)
-    add("hot", BARE_REFUSED.name, bench.hot_floor, BARE_REFUSED)
     add("hot", "MULTI/EXEC", bench.hot_multi)
     return runs
 

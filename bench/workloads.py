@@ -152,12 +152,6 @@ class Bench:
         self.rates[case] = found.rps
         return found
 
-    def hot_floor(self, who: Contestant, calls: int = 300_000) -> Figure:
-        """One key with as many entries as the limit, which nothing is added to."""
-        now_us = logs.now_us()
-        self.copies(who.load, 1, 100_000, now_us - HOUR.window_us // 2, now_us, HOUR.window_us)
-        return self.drive(who, HOUR, 1, self.calls(calls))
-
     def hot_multi(self) -> Figure:
         pace_us, calls = 20, self.calls(60_000)
         now_us = logs.now_us()
