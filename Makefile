@@ -3,6 +3,8 @@
 CARGO ?= cargo
 PREFIX ?= /usr/local
 MODULE := target/release/libslidewin.so
+# The scripts look there, wherever cargo would build for this user.
+export CARGO_TARGET_DIR := $(CURDIR)/target
 
 .DEFAULT_GOAL := help
 .PHONY: help build run test test-cluster test-servers test-long test-valgrind test-clients test-examples \

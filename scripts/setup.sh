@@ -31,12 +31,5 @@ for need in "$@"; do
     esac
 done
 ((${#packages[@]})) || exit 0
-if ! has apt-get; then
-    echo "missing here; install the equivalents of these Debian packages, then try again: ${packages[*]}" >&2
-    exit 1
-fi
-sudo=()
-((EUID == 0)) || sudo=(sudo)
-echo "installing ${packages[*]}" >&2
-"${sudo[@]}" apt-get update -qq >&2
-"${sudo[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -qq --no-install-recommends "${packages[@]}" >&2
+. "$(dirname "${BASH_SOURCE[0]}")/apt.sh"
+apt_install "${packages[@]}"

@@ -8,16 +8,11 @@ mkdir -p "$installed"
 exec 9>"$installed/lock" # both scripts may run at the same time
 flock 9
 
-apt_install() {
-    local sudo=()
-    ((EUID == 0)) || sudo=(sudo)
-    "${sudo[@]}" apt-get update -qq
-    "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -qq --no-install-recommends "$@"
-}
+. "$root/scripts/apt.sh"
 
 # need PROGRAM PACKAGE...: installs Debian's packages if the program is missing.
 need() {
-    command -v "$1" >/dev/null || apt_install "${@:2}" >&2
+    command -v "$1" >/dev/null || apt_install "${@:2}"
 }
 
 # once NAME WHAT COMMAND...: runs the command unless it has been done for this WHAT.
@@ -31,7 +26,7 @@ once() {
 # python_packages NAME PACKAGE==VERSION...: in a virtual environment of that name.
 python_packages() {
     need python3 python3 python3-venv
-    python3 -c 'import ensurepip, venv' 2>/dev/null || apt_install python3-venv >&2
+    python3 -c 'import ensurepip, venv' 2>/dev/null || apt_install python3-venv
     once "$1" "${*:2}" install_python "$@"
 }
 
