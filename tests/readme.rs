@@ -104,6 +104,29 @@ fn the_errors_are_listed_with_their_own_words() {
 }
 
 #[test]
+fn the_figures_are_those_of_the_last_benchmark() {
+    let results = read("bench/results/table.md");
+    let median = |workload: &str, contestant: &str| {
+        let table = results.lines().skip_while(|line| !line.starts_with(&format!("| {workload} |")));
+        let mut rows = table.take_while(|line| line.starts_with('|'));
+        let row = rows.find(|row| row.starts_with(&format!("| {contestant} |")));
+        // | contestant | 2.33 (2.27-2.94) | ...
+        row.map_or("", |row| row.split(" | ").nth(1).unwrap().split(' ').next().unwrap())
+    };
+    for document in ["README.md", "README.zh-CN.md"] {
+        let text = read(document);
+        let table = text.lines().skip_while(|line| !line.starts_with("| | CHECK |")).skip(2);
+        for (row, workload) in table.zip(["sparse", "dense", "refused", "hot"]) {
+            let figures: Vec<&str> = row.split('|').map(str::trim).skip(2).take(4).collect();
+            let expected =
+                ["CHECK", "script", "CL.THROTTLE", "ZADD + PEXPIRE"].map(|name| median(workload, name));
+            assert_eq!(figures, expected, "{document}: {workload}");
+            assert!(!figures[0].is_empty() && !figures[1].is_empty(), "{document}: {workload}");
+        }
+    }
+}
+
+#[test]
 fn links_lead_somewhere() {
     let mut followed = 0;
     for (name, text) in documents() {
