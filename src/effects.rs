@@ -7,7 +7,6 @@ use crate::request::Error;
 use crate::warn;
 use crate::zset::{Key, OwnedString};
 use redis_module::raw::{RedisModuleCtx, RedisModuleString, REDISMODULE_NOTIFY_MODULE, REDISMODULE_OK};
-use std::collections::HashSet;
 use std::ffi::{c_char, c_int, c_longlong, CStr};
 
 /// How many members a removal without bound holds at a time.
@@ -24,8 +23,8 @@ impl Record for Key<'_> {
         Ok(())
     }
 
-    fn replace(&mut self, new: &[(i64, Entry)], old: &[Entry]) {
-        let mut added = Vec::new();
+    fn replace(&mut self, new: &[(i64, Entry)], gone: &[Entry]) {
+        let mut added = Vec::with_capacity(new.len().saturating_mul(2));
         for (score_us, entry) in new {
             let member = OwnedString::new(self.call, entry.encode().as_bytes());
             // The key holds the old entries, so it is a sorted set and takes this one.
@@ -35,14 +34,10 @@ impl Record for Key<'_> {
         }
         self.replicate_list(c"ZADD", &added);
 
-        let taken: HashSet<&[u8]> = added.iter().skip(1).step_by(2).map(OwnedString::bytes).collect();
-        let mut removed = Vec::new();
-        for entry in old {
-            let member = OwnedString::new(self.call, entry.encode().as_bytes());
-            if !taken.contains(member.bytes()) {
-                self.zrem(&member);
-                removed.push(member);
-            }
+        let string = |entry: &Entry| OwnedString::new(self.call, entry.encode().as_bytes());
+        let removed: Vec<_> = gone.iter().map(string).collect();
+        for member in &removed {
+            self.zrem(member);
         }
         self.replicate_list(c"ZREM", &removed);
     }

@@ -11,7 +11,7 @@
 //! and an entry has one name: everything else is a foreign member.
 
 /// Who may add to an entry, and whether somebody holds its receipt.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {
     /// One admission. Its score is its receipt.
     Single,
@@ -23,7 +23,7 @@ pub enum Kind {
 pub const MAX_WEIGHT: u64 = i64::MAX as u64;
 
 /// What one element of the log says.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Entry {
     /// Units over the life of the log, this entry included; wraps.
     pub total: u64,

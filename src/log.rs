@@ -43,9 +43,9 @@ pub trait Log {
 pub trait Record: Log {
     /// `ZADD`: a new entry. The only write that can fail, and only where the key is of another type.
     fn add(&mut self, score_us: i64, entry: Entry) -> Result<(), Error>;
-    /// `ZADD` of all `new`, then `ZREM` of the `old` that no new one is named like: the set is never empty
-    /// in between, so that the key and its TTL stay.
-    fn replace(&mut self, new: &[(i64, Entry)], old: &[Entry]);
+    /// `ZADD` of all `new`, then `ZREM` of those that are `gone`: the set is never empty in between, so that
+    /// the key and its TTL stay.
+    fn replace(&mut self, new: &[(i64, Entry)], gone: &[Entry]);
     /// `ZREMRANGEBYRANK`: the oldest `at_most` elements up to that score. Answers how many there were.
     fn trim(&mut self, up_to_us: i64, at_most: usize) -> usize;
     /// The same for one: the oldest element, which is this entry.

@@ -5,6 +5,7 @@ use crate::entry::{Entry, Kind};
 use crate::log::{Element, Log, Record};
 use crate::request::{Error, Refund};
 use crate::window::Ends;
+use std::collections::HashSet;
 
 /// The most elements that a refund walks on one side of the entry.
 const MOST_ON_A_SIDE: usize = 1_000;
@@ -26,7 +27,7 @@ pub fn refund(log: &mut impl Record, refund: &Refund) -> Result<u64, Error> {
         (None, Some(newer)) => (newer, taken.total.wrapping_sub(units), u64::wrapping_sub),
         (None, None) => return Err(Error::RefundTooDeep),
     };
-    let (mut new, mut old) = (Vec::new(), vec![taken]);
+    let (mut new, mut gone) = (Vec::new(), vec![taken]);
     let weight = taken.weight.saturating_sub(units);
     if weight > 0 {
         new.push((refund.receipt, Entry { total, weight, kind: taken.kind }));
@@ -34,12 +35,15 @@ pub fn refund(log: &mut impl Record, refund: &Refund) -> Result<u64, Error> {
     // Outwards from the entry, so that each takes a name that the one before has left.
     for (score_us, entry) in near {
         new.push((score_us, Entry { total: mend(entry.total, units), ..entry }));
-        old.push(entry);
+        gone.push(entry);
     }
+
+    let named: HashSet<Entry> = new.iter().map(|&(_, entry)| entry).collect();
+    gone.retain(|entry| !named.contains(entry));
 
     let before = Ends::of(log);
     let promised_ms = before.and_then(|ends| promised_ms(&ends, log.expiry_ms()));
-    log.replace(&new, &old);
+    log.replace(&new, &gone);
     // The newest unit left is promised what the newest unit was promised, not more.
     if let (Some(before), Some(after), Some(promised_ms)) = (before, Ends::of(log), promised_ms) {
         if after.last_us < before.last_us {

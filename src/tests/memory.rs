@@ -94,17 +94,13 @@ impl Record for MemoryLog {
         Ok(())
     }
 
-    fn replace(&mut self, new: &[(i64, Entry)], old: &[Entry]) {
+    fn replace(&mut self, new: &[(i64, Entry)], gone: &[Entry]) {
         self.writes += 2;
         for (score_us, entry) in new {
             self.zadd(*score_us, entry.encode().as_bytes());
         }
-        let taken: Vec<_> = new.iter().map(|(_, entry)| entry.encode().as_bytes().to_vec()).collect();
-        for entry in old {
-            let member = entry.encode().as_bytes().to_vec();
-            if !taken.contains(&member) {
-                self.elements.retain(|(_, known)| *known != member);
-            }
+        for entry in gone {
+            self.elements.retain(|(_, known)| known != entry.encode().as_bytes());
         }
         if self.elements.is_empty() {
             self.clear();
