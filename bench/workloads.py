@@ -2,7 +2,7 @@
 
 import os
 import time
-from typing import Callable
+from typing import Callable, NamedTuple
 
 import contestants
 import drive
@@ -19,19 +19,27 @@ NEVER_FULL = 10**9
 CALIBRATION = 30_000
 
 
+class Known(NamedTuple):
+    """What the runs before have told: how fast a contestant is, how many entries were live after dense ones."""
+
+    rates: dict[tuple, float]
+    live: dict[int, dict[str, int]]
+
+
 class Bench:
     """Runs one contestant in one workload after the other, against one server.
 
     `scale` shrinks the number of calls, to try the bench out.
     """
 
-    def __init__(self, server: Server, scale: float = 1.0, pipeline: int = drive.PIPELINE):
+    def __init__(
+        self, server: Server, scale: float = 1.0, pipeline: int = drive.PIPELINE, known: Known | None = None
+    ):
         self.server = server
         self.client = server.client
         self.scale = scale
         self.pipeline = pipeline
-        self.rates: dict[tuple, float] = {}
-        self.live: dict[int, dict[str, int]] = {}
+        self.rates, self.live = known or Known({}, {})
 
     def calls(self, calls: int) -> int:
         return max(int(calls * self.scale), 1_000)
