@@ -45,21 +45,7 @@ pub fn admit(
         return Ok((now_us, Ends { oldest, last_us: now_us, entry: Some((now_us, entry)), foreign: 0 }));
     };
 
-    let mut oldest = ends.oldest;
-    if ends.reach_back_to(expired_us) {
-        let trimmed = match ends.oldest {
-            [Some(Element { entry: Some(expired), .. }), Some(live)] if live.score_us > expired_us => {
-                log.trim_one(expired);
-                oldest = [Some(live), None];
-                1
-            }
-            _ => {
-                oldest = [None; 2];
-                log.trim(expired_us, TRIM_AT_MOST)
-            }
-        };
-        stats::ENTRIES_TRIMMED.add(trimmed as u64);
-    }
+    let mut oldest = trim(log, ends, expired_us);
 
     let base = ends.total().unwrap_or_else(|| rng.random_range(0..BASE_BELOW));
     entry.total = entry.total.wrapping_add(base);
@@ -90,6 +76,24 @@ pub fn admit(
         }
     }
     Ok((score_us, Ends { oldest, last_us: score_us, entry: Some((score_us, entry)), foreign: 0 }))
+}
+
+/// Removes the oldest elements that have expired. Answers the oldest ones that are left, as far as known.
+fn trim(log: &mut impl Record, ends: &Ends, expired_us: i64) -> [Option<Element>; 2] {
+    if !ends.reach_back_to(expired_us) {
+        return ends.oldest;
+    }
+    let (trimmed, oldest) = match ends.oldest {
+        [Some(Element { entry: Some(expired), .. }), live @ Some(Element { score_us, .. })]
+            if score_us > expired_us =>
+        {
+            log.trim_one(expired);
+            (1, [live, None])
+        }
+        _ => (log.trim(expired_us, TRIM_AT_MOST), [None; 2]),
+    };
+    stats::ENTRIES_TRIMMED.add(trimmed as u64);
+    oldest
 }
 
 /// The last entry and its score, where this call may add to it.

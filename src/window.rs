@@ -54,9 +54,8 @@ impl Ends {
     pub fn find_oldest(&mut self, log: &mut impl Log, expired_us: i64) {
         let last = Element { score_us: self.last_us, entry: self.entry.map(|(_, entry)| entry) };
         let oldest = if log.len() == 1 { Some(last) } else { log.first_after(i64::MIN) };
-        let second =
-            oldest.filter(|oldest| oldest.score_us <= expired_us.min(self.last_us.saturating_sub(1)));
-        self.oldest = [oldest, second.and_then(|_| log.next())];
+        let has_expired = oldest.is_some_and(|oldest| oldest.score_us <= expired_us);
+        self.oldest = [oldest, if has_expired { log.next() } else { None }];
     }
 
     /// Whether anything lies up to that score, as far as the oldest element is known.
