@@ -124,8 +124,7 @@ def lines(results: dict) -> Iterator[str]:
         yield f"| {workload} | µs per call | against the first | processor µs | against the first | calls per second |" + (" without pipeline: µs | calls per second |" if single else "")
         yield "|---|--:|--:|--:|--:|--:|" + ("--:|--:|" if single else "")
         for name, found in figures.items():
-            ratio = [a / b for a, b in zip(found["usec"], figures[plain]["usec"])]
-            cpu = [a / b for a, b in zip(found["cpu_usec"], figures[plain]["cpu_usec"])]
+            ratio, cpu = (of_rounds(figures, name, plain, figure) for figure in ("usec", "cpu_usec"))
             cells = [shown(name, results), spread(found["usec"]), f"{median(ratio):.2f}"]
             cells += [f"{median(found['cpu_usec']):.2f}", f"{median(cpu):.2f}", f"{median(found['rps']):,.0f}"]
             if single:

@@ -14,7 +14,7 @@ const REMOVE_AT_ONCE: usize = 1_000;
 
 impl Record for Key<'_> {
     fn add(&mut self, score_us: i64, entry: Entry) -> Result<(), Error> {
-        let member = OwnedString::new(self.call, entry.encode().as_bytes());
+        let member = self.member(entry);
         self.zadd(score_us, &member)?;
         // SAFETY: `sls`: a string, an integer, a string, alive during the call.
         self.replicate(c"ZADD", |ctx, replicate, command| unsafe {
@@ -25,17 +25,16 @@ impl Record for Key<'_> {
 
     fn replace(&mut self, new: &[(i64, Entry)], gone: &[Entry]) {
         let mut added = Vec::with_capacity(new.len().saturating_mul(2));
-        for (score_us, entry) in new {
-            let member = OwnedString::new(self.call, entry.encode().as_bytes());
+        for &(score_us, entry) in new {
+            let member = self.member(entry);
             // The key holds the old entries, so it is a sorted set and takes this one.
-            let _ = self.zadd(*score_us, &member);
+            let _ = self.zadd(score_us, &member);
             added.push(OwnedString::new(self.call, score_us.to_string().as_bytes()));
             added.push(member);
         }
         self.replicate_list(c"ZADD", &added);
 
-        let string = |entry: &Entry| OwnedString::new(self.call, entry.encode().as_bytes());
-        let removed: Vec<_> = gone.iter().map(string).collect();
+        let removed: Vec<_> = gone.iter().map(|&entry| self.member(entry)).collect();
         for member in &removed {
             self.zrem(member);
         }
@@ -51,7 +50,7 @@ impl Record for Key<'_> {
     }
 
     fn trim_one(&mut self, oldest: Entry) {
-        let member = OwnedString::new(self.call, oldest.encode().as_bytes());
+        let member = self.member(oldest);
         self.zrem(&member);
         self.replicate_trim(0);
     }

@@ -70,6 +70,11 @@ impl<'a> Key<'a> {
         unsafe { (self.call.api.key_type)(self.handle) as isize }
     }
 
+    /// The member that spells this entry.
+    pub fn member(&self, entry: Entry) -> OwnedString<'a> {
+        OwnedString::new(self.call, entry.encode().as_bytes())
+    }
+
     /// The member that the last seek found, and its score.
     fn current(&self) -> Option<(OwnedString<'a>, f64)> {
         let mut score = 0.0;
@@ -142,7 +147,7 @@ impl Log for Key<'_> {
         if !self.is_zset {
             return None;
         }
-        let member = OwnedString::new(self.call, entry.encode().as_bytes());
+        let member = self.member(entry);
         let mut score = 0.0;
         // SAFETY: an open sorted set and a string of ours.
         let status = unsafe { (self.call.api.zset_score)(self.handle, member.text, &mut score) };
