@@ -90,7 +90,7 @@ fn every_command_shown_is_one() {
 #[test]
 fn the_errors_are_listed_with_their_own_words() {
     let (readme, reference) = (read("README.md"), read("docs/reference.md"));
-    let source = read("src/request.rs");
+    let source = read("src/command/error.rs");
     let texts: Vec<&str> =
         source.split("c\"ERR ").skip(1).map(|rest| rest.split('"').next().unwrap()).collect();
     assert!(texts.len() >= 12, "{texts:?}");
