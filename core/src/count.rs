@@ -127,7 +127,7 @@ fn bisect(log: &mut impl Log, first: (i64, Entry), last_us: i64, nth: u64) -> i6
     // Fewer than `nth` units lie up to `low_us`, at least as many up to `high_us`.
     let (mut low_us, mut high_us) = (first.0, last_us);
     while low_us < high_us {
-        let middle_us = low_us.midpoint(high_us);
+        let middle_us = low_us.saturating_add(high_us.saturating_sub(low_us) / 2);
         let mut at = log.first_after(middle_us);
         let (score_us, entry) = loop {
             match at {
