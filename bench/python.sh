@@ -28,4 +28,7 @@ export SLIDEWIN_MODULE=${SLIDEWIN_MODULE:-$root/target/release/libslidewin.so}
 if [[ ! -f $SLIDEWIN_MODULE ]]; then
     cargo build --release --manifest-path "$root/Cargo.toml" >&2
 fi
+cargo build --release --quiet --locked --manifest-path "$root/Cargo.toml" --target-dir "$root/target" \
+    --package slidewin-core --features memory --example grow >&2
+export GROW=$root/target/release/examples/grow
 exec "$venv/bin/python" "$bench/$1" "${@:2}"

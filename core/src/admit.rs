@@ -1,5 +1,6 @@
 //! Admission: removes what has expired, adds an entry, and moves the expiry.
 
+use crate::bundle;
 use crate::ends::Ends;
 use crate::entry::{Entry, Kind, MAX_WEIGHT};
 use crate::horizon::{floor_ms, fresh_expiry_ms, longest_promise_ms};
@@ -20,14 +21,14 @@ pub(crate) fn base(random: u64) -> u64 {
 
 /// Records an admission of the request's cost, whatever the limits say. Answers the new ends of the log: the last score
 /// is that of the admission. Says in `outcome` what was trimmed and whether the log was begun anew.
-pub(crate) fn admit(
-    log: &mut impl Record,
-    ends: Option<Ends>,
+pub(crate) fn admit<L: Record>(
+    log: &mut L,
+    ends: Option<Ends<L::Member>>,
     now_us: i64,
     request: &Request,
     random: u64,
     outcome: &mut Outcome,
-) -> Result<Ends, Error> {
+) -> Result<Ends<L::Member>, Error> {
     let longest_us = request.windows.longest_us();
     let expiry_ms = ends.as_ref().and_then(|_| log.expiry_ms());
     // Where the key is used with a longer window as well: keep what the units of that window need.
@@ -40,33 +41,37 @@ pub(crate) fn admit(
 
     let kind = if request.resolution_us.is_some() { Kind::Shared } else { Kind::Single };
     let mut entry = Entry { total: request.cost, weight: request.cost, kind };
-    let Some(ends) = ends.as_ref().filter(|ends| ends.last_us > expired_us) else {
-        if ends.is_some() {
+    let is_expired = ends.as_ref().is_some_and(|ends| ends.last_us <= expired_us);
+    let Some(ends) = ends.filter(|_| !is_expired) else {
+        if is_expired {
             log.unlink();
             outcome.restarted = true;
         }
         entry.total = entry.total.wrapping_add(base(random));
-        log.add(now_us, entry)?;
+        log.add(now_us, entry.encode().as_bytes())?;
         log.expire_at(fresh_expiry_ms(now_us, longest_us, random));
-        let oldest = [Some(Element { score_us: now_us, entry: Some(entry) }), None];
-        return Ok(Ends::with_last(now_us, entry, oldest));
+        return Ok(Ends { is_single: true, ..Ends::with_last(now_us, entry, [None, None]) });
     };
 
-    let mut oldest = trim(log, ends, expired_us, outcome);
-
+    let shared = shareable(&ends, now_us, request);
     entry.total = entry.total.wrapping_add(ends.total().unwrap_or_else(|| base(random)));
-    let score_us = if let Some((last_us, last)) = shareable(ends, now_us, request) {
+    let next_us = now_us.max(ends.last_us.saturating_add(1));
+    let mut oldest = trim(log, ends, expired_us, outcome);
+    let score_us = if let Some((last_us, last)) = shared {
         entry.weight = entry.weight.saturating_add(last.weight);
         let score_us = now_us.max(last_us);
-        log.replace(&[(score_us, entry)], &[last]);
+        let new = (score_us, entry.encode().as_bytes().to_vec());
+        log.replace(&[new], &[last.encode().as_bytes().to_vec()]);
         if oldest.iter().flatten().any(|known| known.entry == Some(last)) {
-            oldest = [None; 2];
+            oldest = [None, None];
         }
         score_us
     } else {
-        let score_us = now_us.max(ends.last_us.saturating_add(1));
-        log.add(score_us, entry)?;
-        score_us
+        log.add(next_us, entry.encode().as_bytes())?;
+        if bundle::bundle(log, next_us, entry) {
+            oldest = [None, None];
+        }
+        next_us
     };
 
     if let Some(promised_ms) = longer_ms {
@@ -85,25 +90,32 @@ pub(crate) fn admit(
 }
 
 /// Removes the oldest elements that have expired. Answers the oldest ones that are left, as far as they are known.
-fn trim(log: &mut impl Record, ends: &Ends, expired_us: i64, outcome: &mut Outcome) -> [Option<Element>; 2] {
+fn trim<L: Record>(
+    log: &mut L,
+    ends: Ends<L::Member>,
+    expired_us: i64,
+    outcome: &mut Outcome,
+) -> [Option<Element<L::Member>>; 2] {
     if !ends.reach_back_to(expired_us) {
         return ends.oldest;
     }
-    let (trimmed, oldest) = match ends.oldest {
-        [Some(Element { entry: Some(expired), .. }), live @ Some(Element { score_us, .. })]
-            if score_us > expired_us =>
-        {
-            log.trim_one(expired);
-            (1, [live, None])
+    match ends.oldest {
+        [Some(expired), Some(live)] if live.score_us > expired_us => {
+            log.trim_one(&expired.member);
+            outcome.trimmed = 1;
+            [Some(live), None]
         }
-        _ => (log.trim(expired_us, MAX_TRIM), [None; 2]),
-    };
-    outcome.trimmed = trimmed;
-    oldest
+        _ => {
+            outcome.trimmed = log.trim(expired_us, MAX_TRIM);
+            [None, None]
+        }
+    }
 }
 
 /// The last entry and its score, where this call may add to it.
-fn shareable(ends: &Ends, now_us: i64, request: &Request) -> Option<(i64, Entry)> {
+fn shareable<M: AsRef<[u8]>>(
+    ends: &Ends<M>,
+    now_us: i64, request: &Request) -> Option<(i64, Entry)> {
     let resolution_us = request.resolution_us?;
     let (last_us, last) =
         ends.last_entry.filter(|(_, last)| ends.foreign_after_it == 0 && last.kind == Kind::Shared)?;

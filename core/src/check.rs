@@ -6,7 +6,7 @@ use crate::entry::{Entry, Kind};
 use crate::log::{Log, Record};
 use crate::outcome::{Forecast, Outcome};
 use crate::standing::Standing;
-use crate::{admit, repair, Error, Request};
+use crate::{admit, bundle, repair, Error, Request};
 
 /// Admits a call and records it, or refuses it and changes nothing.
 ///
@@ -16,9 +16,9 @@ use crate::{admit, repair, Error, Request};
 pub fn check(log: &mut impl Record, now_us: i64, request: &Request, random: u64) -> Result<Outcome, Error> {
     let mut outcome = Outcome::default();
     let mut ends = Ends::read(log);
-    if let Some(ahead) = ends.filter(|ends| ends.is_ahead(now_us, request)) {
-        ends = Some(repair::step_back(log, &ahead, now_us, request, random, &mut outcome.summed)?);
+    if let Some(ahead) = ends.as_ref().filter(|ends| ends.is_ahead(now_us, request)) {
         outcome.stepped_back_us = Some(ahead.last_us.saturating_sub(now_us));
+        ends = Some(repair::step_back(log, ahead, now_us, request, random, &mut outcome.summed)?);
     }
     if request.force || has_room(log, &mut ends, now_us, request, &mut outcome.summed) {
         let after = admit::admit(log, ends, now_us, request, random, &mut outcome)?;
@@ -39,9 +39,9 @@ pub fn peek(log: &mut impl Log, now_us: i64, request: &Request) -> Forecast {
 }
 
 /// Whether every window of the request has room for its cost. Reads the old end of the log where it has to.
-fn has_room(
-    log: &mut impl Log,
-    ends: &mut Option<Ends>,
+fn has_room<L: Log>(
+    log: &mut L,
+    ends: &mut Option<Ends<L::Member>>,
     now_us: i64,
     request: &Request,
     summed: &mut u64,
@@ -59,26 +59,34 @@ fn has_room(
     })
 }
 
-/// True only if a window is certainly full: a flood of refusals then needs a single look-up. A weight-1 entry with
-/// total `last - room` that is still live means that more than `room` units are live. Its name follows from its total.
-fn is_certainly_full(log: &mut impl Log, ends: &Ends, now_us: i64, request: &Request) -> bool {
+/// True only if a window is certainly full: a flood of refusals to a small log then needs a single look-up. A weight-1
+/// entry with total `last - room` that is still live means that more than `room` units are live. Its name follows from
+/// its total. A larger log holds its entries in bundles, which have other names.
+fn is_certainly_full<L: Log>(
+    log: &mut L,
+    ends: &Ends<L::Member>,
+    now_us: i64,
+    request: &Request,
+) -> bool {
     let Some((last_us, last)) = ends.last_entry.filter(|_| ends.foreign_after_it == 0) else { return false };
     let elements = log.len();
-    request.windows.as_slice().iter().any(|window| {
-        let room = window.limit.checked_sub(request.cost).filter(|&room| room < elements);
-        room.is_some_and(|room| {
-            let total = last.total.wrapping_sub(room);
-            let score_us = log.score_of(Entry { total, weight: 1, kind: Kind::Single });
-            let since_us = now_us.saturating_sub(window.length_us);
-            score_us.is_some_and(|score_us| score_us > since_us && score_us <= last_us)
+    elements < bundle::LEAST_ELEMENTS
+        && request.windows.as_slice().iter().any(|window| {
+            let room = window.limit.checked_sub(request.cost).filter(|&room| room < elements);
+            room.is_some_and(|room| {
+                let total = last.total.wrapping_sub(room);
+                let member = Entry { total, weight: 1, kind: Kind::Single }.encode();
+                let score_us = log.score_of(member.as_bytes());
+                let since_us = now_us.saturating_sub(window.length_us);
+                score_us.is_some_and(|score_us| score_us > since_us && score_us <= last_us)
+            })
         })
-    })
 }
 
 /// How each window stands, where the request asks.
-fn standings(
-    log: &mut impl Log,
-    ends: Option<&Ends>,
+fn standings<L: Log>(
+    log: &mut L,
+    ends: Option<&Ends<L::Member>>,
     now_us: i64,
     request: &Request,
     summed: &mut u64,

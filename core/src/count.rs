@@ -6,11 +6,11 @@
 //! used = last.total - first.total + first.weight        first: the oldest entry with score > now - window
 //! ```
 //!
-//! That takes two seeks, however many entries or units there are. A foreign member counts as one unit at either end of
+//! Of a bundle only the live parts count. That takes two seeks, however many entries or units there are. A foreign member counts as one unit at either end of
 //! the window, and as nothing between two entries of ours. Where the totals cannot be right, because somebody edited
 //! the set, the live elements are summed instead.
 
-use crate::ends::Ends;
+use crate::ends::{Ends, First};
 use crate::entry::Entry;
 use crate::log::{Element, Log};
 
@@ -33,32 +33,26 @@ enum Span {
     /// No entry of ours.
     Foreign,
     /// From the first entry to the last one, `units` in all.
-    Entries { first: (i64, Entry), last_us: i64, units: u64 },
+    Entries { first: First, last_us: i64, units: u64 },
     /// The totals are impossible: every element counts by itself.
     Summed,
 }
 
 impl Live {
     /// Counts the units with a score above `since_us`. Where it has to sum them one by one it says so in `summed`.
-    pub fn count(log: &mut impl Log, ends: &Ends, since_us: i64, summed: &mut u64) -> Self {
+    pub fn count<L: Log>(log: &mut L, ends: &Ends<L::Member>, since_us: i64, summed: &mut u64) -> Self {
         let mut live = Live { since_us, units: 0, leading: 0, span: Span::Foreign };
         if ends.last_us <= since_us {
             return live;
         }
-        // The walk goes on only from a foreign member, so an entry of ours needs no seek.
-        let known = ends.known_after(since_us).filter(|known| known.entry.is_some());
-        let mut at = known.or_else(|| log.first_after(since_us));
-        let first = loop {
-            match at {
-                None => break None,
-                Some(Element { score_us, entry: Some(entry) }) => break Some((score_us, entry)),
-                Some(_) => live.leading = live.leading.saturating_add(1),
-            }
-            at = log.next();
-        };
+        let first = ends.known_after(since_us).or_else(|| {
+            let (first, leading) = first_entry_after(log, since_us);
+            live.leading = leading;
+            First::of(&first?, since_us)
+        });
         live.units = live.leading;
         if let (Some(first), Some(last)) = (first, ends.last_entry) {
-            if let Some(units) = difference(first, last) {
+            if let Some(units) = difference(&first, last) {
                 live.span = Span::Entries { first, last_us: last.0, units };
                 live.units = live.units.saturating_add(units).saturating_add(ends.foreign_after_it);
             } else {
@@ -77,7 +71,7 @@ impl Live {
             Span::Summed => sum_until(log, self.since_us, nth).1,
             Span::Entries { first, last_us, units } if after_leading > 0 => {
                 if after_leading <= units {
-                    bisect(log, first, last_us, after_leading)
+                    bisect(log, &first, last_us, after_leading)
                 } else {
                     let newer = self.units.saturating_sub(nth);
                     (0..newer)
@@ -93,54 +87,62 @@ impl Live {
     }
 }
 
-/// Units from the `first` entry to the `last`, where their totals can be right.
-fn difference(first: (i64, Entry), last: (i64, Entry)) -> Option<u64> {
-    if first == last {
-        return Some(first.1.weight);
+/// The oldest element above a score that is an entry, and the number of foreign members before it.
+pub(crate) fn first_entry_after<L: Log>(log: &mut L, since_us: i64) -> (Option<Element<L::Member>>, u64) {
+    let mut at = log.first_after(since_us);
+    let mut foreign = 0_u64;
+    while at.as_ref().is_some_and(|at| at.entry.is_none()) {
+        foreign = foreign.saturating_add(1);
+        at = log.next();
     }
-    let after_first = last.1.total.wrapping_sub(first.1.total);
-    let units = after_first.checked_add(first.1.weight)?;
+    (at, foreign)
+}
+
+/// Units from the `first` admission to the `last` entry, where their totals can be right.
+fn difference(first: &First, last: (i64, Entry)) -> Option<u64> {
+    if (first.score_us, first.entry) == last {
+        return Some(first.live);
+    }
+    let after_first = last.1.total.wrapping_sub(first.entry.total);
+    let units = after_first.checked_add(first.live)?;
     (after_first >= last.1.weight && units < IMPOSSIBLE).then_some(units)
 }
 
-/// Adds up single elements until they hold `enough` units: the sum, and the score of the last one added.
+/// Adds up single elements until they hold `enough` units: the sum, and the time of the last unit added.
 fn sum_until(log: &mut impl Log, since_us: i64, enough: u64) -> (u64, i64) {
-    let (mut units, mut score_us) = (0_u64, since_us);
+    let (mut units, mut time_us) = (0_u64, since_us);
     let mut at = log.first_after(since_us);
     while let Some(element) = at {
-        units = units.saturating_add(element.entry.map_or(1, |entry| entry.weight));
-        score_us = element.score_us;
+        let (live, _) = element.live_after(since_us).unwrap_or((1, element.score_us));
+        let missing = enough.saturating_sub(units);
+        units = units.saturating_add(live);
+        time_us = element.time_of_unit(live.saturating_sub(missing));
         if units >= enough {
             break;
         }
         at = log.next();
     }
-    (units, score_us)
+    (units, time_us)
 }
 
-/// The time of the `nth` unit from the `first` entry on, by halving the time between: about 40 seeks for a window of
-/// days, whatever the number of entries.
-fn bisect(log: &mut impl Log, first: (i64, Entry), last_us: i64, nth: u64) -> i64 {
-    if nth <= first.1.weight {
-        return first.0;
+/// The time of the `nth` unit from the `first` admission on, by halving the time between: about 40 seeks for a window
+/// of days, whatever the number of entries.
+fn bisect(log: &mut impl Log, first: &First, last_us: i64, nth: u64) -> i64 {
+    if nth <= 1 || (nth <= first.live && first.time_us == first.score_us) {
+        return first.time_us;
     }
     // Fewer than `nth` units lie up to `low_us`, at least as many up to `high_us`.
-    let (mut low_us, mut high_us) = (first.0, last_us);
+    let (mut low_us, mut high_us) = (first.time_us, last_us);
     while low_us < high_us {
         let middle_us = low_us.saturating_add(high_us.saturating_sub(low_us) / 2);
-        let mut at = log.first_after(middle_us);
-        let (score_us, entry) = loop {
-            match at {
-                None => return high_us,
-                Some(Element { score_us, entry: Some(entry) }) => break (score_us, entry),
-                Some(_) => at = log.next(),
-            }
-        };
-        let up_to = entry.total.wrapping_sub(first.1.total).wrapping_add(first.1.weight);
+        let (Some(element), _) = first_entry_after(log, middle_us) else { return high_us };
+        let Some(entry) = element.entry else { return high_us };
+        let up_to = entry.total.wrapping_sub(first.entry.total).wrapping_add(first.live);
         if up_to < nth {
-            low_us = score_us;
-        } else if up_to.wrapping_sub(entry.weight) < nth {
-            return score_us;
+            low_us = element.score_us;
+        } else if up_to.saturating_sub(entry.weight) < nth {
+            // A hand-made bundle may reach further back than the first admission.
+            return element.time_of_unit(up_to.saturating_sub(nth)).max(first.time_us);
         } else {
             high_us = middle_us;
         }

@@ -1,15 +1,18 @@
 //! The two ends of a log: what a decision reads before it counts.
 
-use crate::entry::Entry;
+use crate::entry::{Entry, Kind};
+use crate::horizon::{floor_ms, longest_promise_ms};
 use crate::log::{Element, Log};
 use crate::{Request, MAX_WINDOW_US};
 
 /// What is known of a log that has elements.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Ends {
+#[derive(Clone, Debug)]
+pub(crate) struct Ends<M> {
     /// The oldest element and, if it has expired, its successor; `None`: not read yet. If neither is live, counting
     /// seeks the first live one.
-    pub oldest: [Option<Element>; 2],
+    pub oldest: [Option<Element<M>>; 2],
+    /// Whether the log is known to have no other element than the last one.
+    pub is_single: bool,
     /// The score of the last element.
     pub last_us: i64,
     /// The last element that is an entry, with its score.
@@ -18,47 +21,95 @@ pub(crate) struct Ends {
     pub foreign_after_it: u64,
 }
 
-impl Ends {
+/// Where counting begins: the oldest admission of a window.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct First {
+    /// The score of its element.
+    pub score_us: i64,
+    /// What the element says, expired parts included.
+    pub entry: Entry,
+    /// The units of the element that are live.
+    pub live: u64,
+    /// When the oldest of these was admitted.
+    pub time_us: i64,
+}
+
+impl First {
+    /// The first admission after `since_us`, where `element` is an entry that is newer.
+    pub fn of<M: AsRef<[u8]>>(element: &Element<M>, since_us: i64) -> Option<Self> {
+        let (live, time_us) = element.live_after(since_us)?;
+        Some(First { score_us: element.score_us, entry: element.entry?, live, time_us })
+    }
+}
+
+impl<M: AsRef<[u8]>> Ends<M> {
     /// Reads the new end of the log; `None` where the log is empty.
-    pub fn read(log: &mut impl Log) -> Option<Self> {
-        let last = log.last_up_to(i64::MAX)?;
-        let mut ends =
-            Ends { oldest: [None; 2], last_us: last.score_us, last_entry: None, foreign_after_it: 0 };
-        let mut at = Some(last);
-        while let Some(element) = at {
-            if let Some(entry) = element.entry {
-                ends.last_entry = Some((element.score_us, entry));
-                break;
+    pub fn read(log: &mut impl Log<Member = M>) -> Option<Self> {
+        let mut at = log.last_up_to(i64::MAX)?;
+        let (last_us, mut foreign) = (at.score_us, 0_u64);
+        let last_entry = loop {
+            if let Some(entry) = at.entry {
+                break Some((at.score_us, entry));
             }
-            ends.foreign_after_it = ends.foreign_after_it.saturating_add(1);
-            at = log.prev();
-        }
-        Some(ends)
+            foreign = foreign.saturating_add(1);
+            let Some(before) = log.prev() else { break None };
+            at = before;
+        };
+        Some(Ends {
+            oldest: [None, None],
+            is_single: false,
+            last_us,
+            last_entry,
+            foreign_after_it: foreign,
+        })
     }
 
     /// The ends of a log whose newest element is this entry.
-    pub fn with_last(score_us: i64, entry: Entry, oldest: [Option<Element>; 2]) -> Self {
-        Ends { oldest, last_us: score_us, last_entry: Some((score_us, entry)), foreign_after_it: 0 }
+    pub fn with_last(score_us: i64, entry: Entry, oldest: [Option<Element<M>>; 2]) -> Self {
+        Ends {
+            oldest,
+            is_single: false,
+            last_us: score_us,
+            last_entry: Some((score_us, entry)),
+            foreign_after_it: 0,
+        }
     }
 
     /// Reads the old end as well: the oldest element, and the next one if the first has expired. A key that is full
     /// admits whenever one entry expires, so that these two are the entry to trim and the first live one.
-    pub fn read_oldest(&mut self, log: &mut impl Log, expired_us: i64) {
-        let last = Element { score_us: self.last_us, entry: self.last_entry.map(|(_, entry)| entry) };
-        let oldest = if log.len() == 1 { Some(last) } else { log.first_after(i64::MIN) };
-        let has_expired = oldest.is_some_and(|oldest| oldest.score_us <= expired_us);
-        self.oldest = [oldest, if has_expired { log.next() } else { None }];
+    pub fn read_oldest(&mut self, log: &mut impl Log<Member = M>, expired_us: i64) {
+        self.is_single = log.len() == 1;
+        if !self.is_single {
+            let oldest = log.first_after(i64::MIN);
+            let has_expired = oldest.as_ref().is_some_and(|oldest| oldest.score_us <= expired_us);
+            self.oldest = [oldest, if has_expired { log.next() } else { None }];
+        }
     }
 
     /// Whether an element may lie at that score or below: yes, unless the oldest is known to be newer.
     pub fn reach_back_to(&self, score_us: i64) -> bool {
-        let [oldest, _] = self.oldest;
-        oldest.is_none_or(|oldest| oldest.score_us <= score_us)
+        let [oldest, _] = &self.oldest;
+        let oldest_us = if self.is_single { Some(self.last_us) } else { oldest.as_ref().map(|it| it.score_us) };
+        oldest_us.is_none_or(|oldest_us| oldest_us <= score_us)
     }
 
-    /// The oldest element with a higher score, where it has been read.
-    pub fn known_after(&self, score_us: i64) -> Option<Element> {
-        self.oldest.into_iter().flatten().find(|element| element.score_us > score_us)
+    /// The first admission after `since_us`, where its element has been read.
+    pub fn known_after(&self, since_us: i64) -> Option<First> {
+        match self.last_entry {
+            // The parts of a bundle are not known, so that it is read again.
+            Some((score_us, entry)) if self.is_single && entry.kind != Kind::Bundle => {
+                (score_us > since_us).then_some(First {
+                    score_us,
+                    entry,
+                    live: entry.weight,
+                    time_us: score_us,
+                })
+            }
+            _ => {
+                let mut known = self.oldest.iter().flatten();
+                First::of(known.find(|element| element.score_us > since_us)?, since_us)
+            }
+        }
     }
 
     /// The total that continues this log, before the cost of a new entry. `None` where no element is an entry.
@@ -75,7 +126,7 @@ impl Ends {
     /// How long the newest unit of the log was promised to be kept, in whole ms: the distance of the expiry from it.
     /// `None` where no window can have asked for that: no expiry, or scores that are no time of ours.
     pub fn promised_ms(&self, expiry_ms: Option<i64>) -> Option<i64> {
-        let promised_ms = expiry_ms?.saturating_sub(crate::horizon::floor_ms(self.last_us));
-        (1..=crate::horizon::longest_promise_ms(MAX_WINDOW_US)).contains(&promised_ms).then_some(promised_ms)
+        let promised_ms = expiry_ms?.saturating_sub(floor_ms(self.last_us));
+        (1..=longest_promise_ms(MAX_WINDOW_US)).contains(&promised_ms).then_some(promised_ms)
     }
 }

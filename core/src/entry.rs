@@ -4,11 +4,14 @@
 //! 4711        total 4711, weight 1
 //! 4811:100    total 4811, weight 100
 //! 4812~1      total 4812, weight 1, shared by several admissions
+//! 4822:10;... a bundle: ten admissions of one unit each, each with its own time (see `bundle`)
 //! ```
 //!
 //! Small integers keep a listpack entry at about 16 bytes, and a person can read the log with
 //! `ZRANGE key 0 -1 WITHSCORES`. Only the canonical spelling decodes, so that a member has one reading
 //! and an entry has one name: everything else is a foreign member.
+
+use crate::bundle;
 
 /// Who may add to an entry, and whether somebody holds its receipt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -17,6 +20,9 @@ pub enum Kind {
     Single,
     /// Several admissions in one (RESOLUTION, or the repair after the clock stepped back). No receipt names it.
     Shared,
+    /// Several admissions of one unit each, each with its own time and receipt. The score is the time of the newest, and
+    /// the member says how much earlier the others were.
+    Bundle,
 }
 
 /// Nothing we write is heavier: differences of 2^63 and more are no counts, since totals wrap.
@@ -34,18 +40,18 @@ pub struct Entry {
 }
 
 impl Entry {
-    /// The member that spells this entry.
+    /// The member that spells this entry. Of a bundle it is the part before the times.
     pub fn encode(self) -> Member {
         let mut member = Member { bytes: [0; Member::CAPACITY], start: Member::CAPACITY };
         match (self.kind, self.weight) {
             (Kind::Single, 1) => {}
-            (Kind::Single, weight) => {
-                member.prepend_number(weight);
-                member.prepend(b':');
-            }
             (Kind::Shared, weight) => {
                 member.prepend_number(weight);
                 member.prepend(b'~');
+            }
+            (_, weight) => {
+                member.prepend_number(weight);
+                member.prepend(b':');
             }
         }
         member.prepend_number(self.total);
@@ -55,23 +61,18 @@ impl Entry {
     /// The entry that `member` spells, or `None` where we did not write it.
     pub fn decode(member: &[u8]) -> Option<Self> {
         let (total, rest) = number(member)?;
-        match rest.split_first() {
-            None => Some(Entry { total, weight: 1, kind: Kind::Single }),
-            Some((&separator, weight)) => {
-                let kind = match separator {
-                    b':' => Kind::Single,
-                    b'~' => Kind::Shared,
-                    _ => return None,
-                };
-                let (weight, rest) = number(weight)?;
-                let least = if kind == Kind::Single { 2 } else { 1 };
-                (rest.is_empty() && (least..=MAX_WEIGHT).contains(&weight)).then_some(Entry {
-                    total,
-                    weight,
-                    kind,
-                })
-            }
-        }
+        let Some((&separator, weight)) = rest.split_first() else {
+            return Some(Entry { total, weight: 1, kind: Kind::Single });
+        };
+        let (weight, rest) = number(weight)?;
+        let kind = match separator {
+            b':' if rest.is_empty() => Kind::Single,
+            b':' if bundle::is_bundle(member, rest, weight) => Kind::Bundle,
+            b'~' if rest.is_empty() => Kind::Shared,
+            _ => return None,
+        };
+        let least = if kind == Kind::Shared { 1 } else { 2 };
+        (least..=MAX_WEIGHT).contains(&weight).then_some(Entry { total, weight, kind })
     }
 }
 
@@ -137,6 +138,7 @@ mod tests {
             ("4811:100", 4811, 100, Kind::Single),
             ("4812~1", 4812, 1, Kind::Shared),
             ("9~7", 9, 7, Kind::Shared),
+            ("9:2", 9, 2, Kind::Single),
             ("18446744073709551615", MAX, 1, Kind::Single),
             ("18446744073709551615:9223372036854775807", MAX, MAX_WEIGHT, Kind::Single),
             ("18446744073709551615~9223372036854775807", MAX, MAX_WEIGHT, Kind::Shared),
@@ -172,6 +174,13 @@ mod tests {
             b"1~0",
             b"1~01",
             b"1~2~3",
+            b"9:2;",
+            b"9:1;0",
+            b"9:3;000",
+            b"9~2;0",
+            b"9;0",
+            b"9:2:0",
+            b"9:2;00000000000",
             b":2",
             b"~2",
             b"1;2",

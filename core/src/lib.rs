@@ -24,6 +24,7 @@
 #![deny(missing_docs)]
 
 mod admit;
+mod bundle;
 mod check;
 mod count;
 mod duration;
@@ -44,7 +45,7 @@ pub use check::{check, peek};
 pub use duration::duration_us;
 pub use error::Error;
 pub use limit::{Request, Window, Windows, MAX_UNITS, MAX_WINDOWS, MAX_WINDOW_US, MIN_WINDOW_US};
-pub use log::{Element, Log, Record};
+pub use log::{Element, Log, Record, Scored};
 #[cfg(feature = "memory")]
 pub use memory::MemoryLog;
 pub use outcome::{Forecast, Outcome};

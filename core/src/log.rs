@@ -1,60 +1,108 @@
 //! What the limiter needs of a log: seeks to read it, and one write for each command that is replicated.
 
-use crate::entry::Entry;
+use crate::bundle;
+use crate::entry::{Entry, Kind};
 use crate::Error;
 
 /// One element of the log.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Element {
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Element<M> {
     /// The score in µs, rounded up where somebody else wrote a fraction.
     pub score_us: i64,
     /// What the member says, or `None` for a foreign member.
     pub entry: Option<Entry>,
+    /// The member itself.
+    pub member: M,
 }
 
-impl Element {
+impl<M: AsRef<[u8]>> Element<M> {
     /// The element with this score and member. A member that equals its own score is what other limiters write, and
     /// no total of ours: it is foreign, so that their calls count as calls and not as the µs between them.
-    pub fn new(score_us: i64, member: &[u8]) -> Self {
-        let entry = Entry::decode(member).filter(|entry| entry.total != score_us as u64);
-        Element { score_us, entry }
+    pub fn new(score_us: i64, member: M) -> Self {
+        let entry = Entry::decode(member.as_ref()).filter(|entry| entry.total != score_us as u64);
+        Element { score_us, entry, member }
+    }
+
+    /// An element that counts as foreign, whatever its member says.
+    pub fn foreign(score_us: i64, member: M) -> Self {
+        Element { score_us, entry: None, member }
+    }
+
+    /// How many of its admissions are newer than `since_us`, and the time of the oldest of these. The element itself is
+    /// newer.
+    pub(crate) fn live_after(&self, since_us: i64) -> Option<(u64, i64)> {
+        let entry = self.entry?;
+        if entry.kind != Kind::Bundle {
+            return Some((entry.weight, self.score_us));
+        }
+        let parts = bundle::Parts::of(self.member.as_ref());
+        let live = parts.count_after(self.score_us, since_us);
+        Some((live, parts.time_us(self.score_us, live.saturating_sub(1))))
+    }
+
+    /// The time of the unit that has `newer` units of this element after it.
+    pub(crate) fn time_of_unit(&self, newer: u64) -> i64 {
+        if self.entry.is_some_and(|entry| entry.kind == Kind::Bundle) {
+            bundle::Parts::of(self.member.as_ref()).time_us(self.score_us, newer)
+        } else {
+            self.score_us
+        }
+    }
+
+    /// The times of its admissions, newest first: one, but for a bundle.
+    pub(crate) fn times_us(&self) -> Vec<i64> {
+        match self.entry {
+            Some(Entry { kind: Kind::Bundle, weight, .. }) => {
+                (0..weight).map(|newer| self.time_of_unit(newer)).collect()
+            }
+            _ => vec![self.score_us],
+        }
     }
 }
+
+/// A member with its score: what `ZADD` is given.
+pub type Scored = (i64, Vec<u8>);
 
 /// A log that can be read: elements in the order of their scores, as in a sorted set.
 ///
 /// Every seek is expected to take O(log N). A write ends the walk that a seek began.
 pub trait Log {
+    /// A member of the log.
+    type Member: AsRef<[u8]>;
+
     /// The oldest element with a higher score; every score is higher than `i64::MIN`. [`Log::next`] goes on
     /// from it.
-    fn first_after(&mut self, score_us: i64) -> Option<Element>;
+    fn first_after(&mut self, score_us: i64) -> Option<Element<Self::Member>>;
     /// The element after the one given last.
-    fn next(&mut self) -> Option<Element>;
+    fn next(&mut self) -> Option<Element<Self::Member>>;
     /// The newest element with that score or a lower one. [`Log::prev`] goes on from it.
-    fn last_up_to(&mut self, score_us: i64) -> Option<Element>;
+    fn last_up_to(&mut self, score_us: i64) -> Option<Element<Self::Member>>;
     /// The element before the one given last.
-    fn prev(&mut self) -> Option<Element>;
+    fn prev(&mut self) -> Option<Element<Self::Member>>;
     /// The number of elements. O(1).
     fn len(&mut self) -> u64;
-    /// The score of exactly this entry, in µs; `None` where the log does not have it.
-    fn score_of(&mut self, entry: Entry) -> Option<i64>;
+    /// The score of this member in µs; `None` where the log does not have it.
+    fn score_of(&mut self, member: &[u8]) -> Option<i64>;
     /// When the log expires, in ms since the epoch; `None`: never.
     fn expiry_ms(&mut self) -> Option<i64>;
 }
 
-/// A log that can be written. Each function is one ordinary command with absolute values.
+/// A log that can be written. Each function is one ordinary command with absolute values, or two.
 pub trait Record: Log {
-    /// `ZADD`: a new entry. This is the only write that can fail: [`Error::WrongType`] where the key holds a value of
+    /// `ZADD`: a new member. This is the only write that can fail: [`Error::WrongType`] where the key holds a value of
     /// another type.
-    fn add(&mut self, score_us: i64, entry: Entry) -> Result<(), Error>;
-    /// `ZADD` of all `new` entries, then `ZREM` of those that are `gone`. The set is never empty in between, so that
+    fn add(&mut self, score_us: i64, member: &[u8]) -> Result<(), Error>;
+    /// `ZADD` of all `new` members, then `ZREM` of those that are `gone`. The set is never empty in between, so that
     /// the key and its TTL stay.
-    fn replace(&mut self, new: &[(i64, Entry)], gone: &[Entry]);
+    fn replace(&mut self, new: &[Scored], gone: &[Vec<u8>]);
+    /// `ZREMRANGEBYSCORE` from the first of these members to the last, which are all that lie there, oldest first; then
+    /// `ZADD` of the `bundles` that hold them. A newer element keeps the key and its TTL.
+    fn bundle(&mut self, singles: &[Scored], bundles: &[Scored]);
     /// `ZREMRANGEBYRANK`: removes the oldest elements up to that score, no more than `at_most`. Answers how many
     /// there were.
     fn trim(&mut self, up_to_us: i64, at_most: usize) -> usize;
-    /// The same for one element: the oldest, which is this entry.
-    fn trim_one(&mut self, oldest: Entry);
+    /// The same for one element: the oldest, which has this member.
+    fn trim_one(&mut self, oldest: &Self::Member);
     /// `ZREMRANGEBYSCORE`: removes every element with a higher score.
     fn remove_after(&mut self, score_us: i64);
     /// `UNLINK`: removes the whole log and its expiry.

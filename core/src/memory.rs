@@ -1,7 +1,6 @@
 //! A log in memory, with the semantics of the commands that a sorted set is written with.
 
-use crate::entry::Entry;
-use crate::log::{Element, Log, Record};
+use crate::log::{Element, Log, Record, Scored};
 use crate::Error;
 use std::collections::{BTreeSet, HashMap};
 use std::ops::Bound::{Excluded, Unbounded};
@@ -12,11 +11,11 @@ use std::ops::Bound::{Excluded, Unbounded};
 /// itself: [`MemoryLog::pass`] forgets a log that has expired.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MemoryLog {
-    order: BTreeSet<(i64, Vec<u8>)>,
+    order: BTreeSet<Scored>,
     scores: HashMap<Vec<u8>, i64>,
     expiry_ms: Option<i64>,
     writes: usize,
-    cursor: (i64, Vec<u8>),
+    cursor: Scored,
 }
 
 impl MemoryLog {
@@ -78,15 +77,17 @@ impl MemoryLog {
         }
     }
 
-    fn go_to(&mut self, found: Option<(i64, Vec<u8>)>) -> Option<Element> {
+    fn go_to(&mut self, found: Option<Scored>) -> Option<Element<Vec<u8>>> {
         self.cursor = found?;
-        let (score_us, member) = &self.cursor;
-        Some(Element::new(*score_us, member))
+        let (score_us, member) = self.cursor.clone();
+        Some(Element::new(score_us, member))
     }
 }
 
 impl Log for MemoryLog {
-    fn first_after(&mut self, score_us: i64) -> Option<Element> {
+    type Member = Vec<u8>;
+
+    fn first_after(&mut self, score_us: i64) -> Option<Element<Vec<u8>>> {
         let found = match score_us.checked_add(1).filter(|_| score_us != i64::MIN) {
             Some(from_us) => self.order.range((from_us, Vec::new())..).next(),
             None if score_us == i64::MIN => self.order.first(),
@@ -95,12 +96,12 @@ impl Log for MemoryLog {
         self.go_to(found.cloned())
     }
 
-    fn next(&mut self) -> Option<Element> {
+    fn next(&mut self) -> Option<Element<Vec<u8>>> {
         let found = self.order.range((Excluded(self.cursor.clone()), Unbounded)).next();
         self.go_to(found.cloned())
     }
 
-    fn last_up_to(&mut self, score_us: i64) -> Option<Element> {
+    fn last_up_to(&mut self, score_us: i64) -> Option<Element<Vec<u8>>> {
         let found = match score_us.checked_add(1) {
             Some(end_us) => self.order.range(..(end_us, Vec::new())).next_back(),
             None => self.order.last(),
@@ -108,7 +109,7 @@ impl Log for MemoryLog {
         self.go_to(found.cloned())
     }
 
-    fn prev(&mut self) -> Option<Element> {
+    fn prev(&mut self) -> Option<Element<Vec<u8>>> {
         let found = self.order.range(..self.cursor.clone()).next_back();
         self.go_to(found.cloned())
     }
@@ -117,8 +118,8 @@ impl Log for MemoryLog {
         self.order.len() as u64
     }
 
-    fn score_of(&mut self, entry: Entry) -> Option<i64> {
-        self.scores.get(entry.encode().as_bytes()).copied()
+    fn score_of(&mut self, member: &[u8]) -> Option<i64> {
+        self.scores.get(member).copied()
     }
 
     fn expiry_ms(&mut self) -> Option<i64> {
@@ -127,17 +128,27 @@ impl Log for MemoryLog {
 }
 
 impl Record for MemoryLog {
-    fn add(&mut self, score_us: i64, entry: Entry) -> Result<(), Error> {
+    fn add(&mut self, score_us: i64, member: &[u8]) -> Result<(), Error> {
         self.writes = self.writes.saturating_add(1);
-        self.zadd(score_us, entry.encode().as_bytes());
+        self.zadd(score_us, member);
         Ok(())
     }
 
-    fn replace(&mut self, new: &[(i64, Entry)], gone: &[Entry]) {
+    fn replace(&mut self, new: &[Scored], gone: &[Vec<u8>]) {
         self.writes = self.writes.saturating_add(2);
-        new.iter().for_each(|(score_us, entry)| self.zadd(*score_us, entry.encode().as_bytes()));
-        gone.iter().for_each(|entry| self.zrem(entry.encode().as_bytes()));
+        new.iter().for_each(|(score_us, member)| self.zadd(*score_us, member));
+        gone.iter().for_each(|member| self.zrem(member));
         self.expire_if_empty();
+    }
+
+    // By the range of scores, as a replica does it: a member too many in it would be missed.
+    fn bundle(&mut self, singles: &[Scored], bundles: &[Scored]) {
+        self.writes = self.writes.saturating_add(2);
+        let (Some((from_us, _)), Some((to_us, _))) = (singles.first(), singles.last()) else { return };
+        let range = (*from_us, Vec::new())..(to_us.saturating_add(1), Vec::new());
+        let removed: Vec<_> = self.order.range(range).map(|(_, member)| member.clone()).collect();
+        removed.iter().for_each(|member| self.zrem(member));
+        bundles.iter().for_each(|(score_us, member)| self.zadd(*score_us, member));
     }
 
     fn trim(&mut self, up_to_us: i64, at_most: usize) -> usize {
@@ -149,20 +160,17 @@ impl Record for MemoryLog {
         expired.len()
     }
 
-    fn trim_one(&mut self, oldest: Entry) {
+    fn trim_one(&mut self, oldest: &Vec<u8>) {
         self.writes = self.writes.saturating_add(1);
-        debug_assert_eq!(
-            self.order.first().map(|(_, member)| member.as_slice()),
-            Some(oldest.encode().as_bytes())
-        );
-        self.zrem(oldest.encode().as_bytes());
+        debug_assert_eq!(self.order.first().map(|(_, member)| member), Some(oldest));
+        self.zrem(oldest);
     }
 
     fn remove_after(&mut self, score_us: i64) {
         self.writes = self.writes.saturating_add(1);
         let Some(from_us) = score_us.checked_add(1) else { return };
-        let removed = self.order.split_off(&(from_us, Vec::new()));
-        removed.iter().for_each(|(_, member)| drop(self.scores.remove(member)));
+        self.order.split_off(&(from_us, Vec::new()));
+        self.scores.retain(|_, at_us| *at_us <= score_us);
         self.expire_if_empty();
     }
 

@@ -1,9 +1,10 @@
 //! Refund: takes units back out of the middle of the log, so that every other entry keeps its time.
 
+use crate::bundle;
 use crate::ends::Ends;
 use crate::entry::{Entry, Kind};
 use crate::horizon::floor_ms;
-use crate::log::{Element, Log, Record};
+use crate::log::{Element, Log, Record, Scored};
 use crate::Error;
 use std::collections::HashSet;
 
@@ -25,64 +26,96 @@ pub struct Refund {
 /// Totals are mended on the side with fewer entries, newer ones down or older ones up: differences within either side
 /// stay, and a difference across the entry falls by what was given back.
 pub fn refund(log: &mut impl Record, refund: &Refund) -> Result<u64, Error> {
-    let Some(taken) = find(log, refund.receipt) else { return Ok(0) };
+    let Some((taken, entry)) = find(log, refund.receipt) else { return Ok(0) };
     let newer = entries(MAX_ENTRIES_ON_A_SIDE, || log.next());
     let fewer = newer.as_ref().map_or(MAX_ENTRIES_ON_A_SIDE, |newer| newer.len().saturating_sub(1));
-    let mut at = log.last_up_to(refund.receipt.saturating_sub(1));
+    let mut at = log.last_up_to(taken.score_us.saturating_sub(1));
     let older = entries(fewer, || at.take().or_else(|| log.prev()));
-    let units = refund.units.unwrap_or(taken.weight).min(taken.weight);
+    let most = if entry.kind == Kind::Bundle { 1 } else { entry.weight };
+    let units = refund.units.unwrap_or(most).min(most);
 
     let (near, total, mend): (_, _, fn(u64, u64) -> u64) = match (older, newer) {
-        (Some(older), _) => (older, taken.total, u64::wrapping_add),
-        (None, Some(newer)) => (newer, taken.total.wrapping_sub(units), u64::wrapping_sub),
+        (Some(older), _) => (older, entry.total, u64::wrapping_add),
+        (None, Some(newer)) => (newer, entry.total.wrapping_sub(units), u64::wrapping_sub),
         (None, None) => return Err(Error::RefundTooDeep),
     };
-    let (mut new, mut gone) = (Vec::new(), vec![taken]);
-    let weight = taken.weight.saturating_sub(units);
-    if weight > 0 {
-        new.push((refund.receipt, Entry { total, weight, kind: taken.kind }));
+    let mut gone = vec![taken.member.as_ref().to_vec()];
+    let mut new = Vec::from_iter(without(&taken, refund.receipt, Entry { total, ..entry }, units));
+    for (element, entry) in near {
+        new.push((element.score_us, renamed(&element, entry, mend(entry.total, units))));
+        gone.push(element.member.as_ref().to_vec());
     }
-    // Outwards from the entry, so that each takes a name that the one before has left.
-    for (score_us, entry) in near {
-        new.push((score_us, Entry { total: mend(entry.total, units), ..entry }));
-        gone.push(entry);
-    }
+    let named: HashSet<&[u8]> = new.iter().map(|(_, member)| member.as_slice()).collect();
+    gone.retain(|member| !named.contains(member.as_slice()));
 
-    let named: HashSet<Entry> = new.iter().map(|&(_, entry)| entry).collect();
-    gone.retain(|entry| !named.contains(entry));
-
-    let before = Ends::read(log);
-    let promised_ms = before.and_then(|ends| ends.promised_ms(log.expiry_ms()));
+    let before = Ends::read(log).map(|ends| (ends.last_us, ends.promised_ms(log.expiry_ms())));
     log.replace(&new, &gone);
     // The newest unit left is promised what the newest unit was promised, not more.
-    if let (Some(before), Some(after), Some(promised_ms)) = (before, Ends::read(log), promised_ms) {
-        if after.last_us < before.last_us {
+    if let (Some((before_us, Some(promised_ms))), Some(after)) = (before, Ends::read(log)) {
+        if after.last_us < before_us {
             log.expire_at(floor_ms(after.last_us).saturating_add(promised_ms));
         }
     }
     Ok(units)
 }
 
-/// The entry that has this receipt.
-fn find(log: &mut impl Log, receipt: i64) -> Option<Entry> {
+/// The element that holds the admission with this receipt, and what it says.
+fn find<L: Log>(log: &mut L, receipt: i64) -> Option<(Element<L::Member>, Entry)> {
     let mut at = log.first_after(receipt.saturating_sub(1));
-    while let Some(Element { entry, .. }) = at.filter(|at| at.score_us == receipt) {
-        if let Some(entry) = entry.filter(|entry| entry.kind == Kind::Single) {
-            return Some(entry);
+    while let Some(element) = at {
+        match element.entry {
+            Some(entry @ Entry { kind: Kind::Single, .. }) if element.score_us == receipt => {
+                return Some((element, entry));
+            }
+            Some(entry @ Entry { kind: Kind::Bundle, .. })
+                if element.live_after(receipt.saturating_sub(1)).is_some_and(|(_, us)| us == receipt) =>
+            {
+                return Some((element, entry));
+            }
+            // Only an element of somebody else can lie between a receipt and its bundle.
+            Some(_) if element.score_us > receipt => return None,
+            _ => at = log.next(),
         }
-        at = log.next();
     }
     None
 }
 
+/// What is left of an element, with its new total, without `units` of the admission with this receipt.
+fn without<M: AsRef<[u8]>>(
+    taken: &Element<M>,
+    receipt: i64,
+    entry: Entry,
+    units: u64,
+) -> Option<Scored> {
+    if entry.kind == Kind::Bundle {
+        let mut times_us = taken.times_us();
+        times_us.retain(|&time_us| time_us != receipt);
+        return bundle::spell(entry.total, &times_us);
+    }
+    let weight = entry.weight.saturating_sub(units);
+    (weight > 0).then(|| (taken.score_us, Entry { weight, ..entry }.encode().as_bytes().to_vec()))
+}
+
+/// The member of an element with another total.
+fn renamed<M: AsRef<[u8]>>(element: &Element<M>, entry: Entry, total: u64) -> Vec<u8> {
+    let mut member = Entry { total, ..entry }.encode().as_bytes().to_vec();
+    if entry.kind == Kind::Bundle {
+        let times = element.member.as_ref().iter().skip_while(|&&byte| byte != b';');
+        member.extend(times);
+    }
+    member
+}
+
 /// The entries of a walk, or `None` where it has more than `most` elements.
-fn entries(most: usize, mut walk: impl FnMut() -> Option<Element>) -> Option<Vec<(i64, Entry)>> {
+fn entries<M>(
+    most: usize,
+    mut walk: impl FnMut() -> Option<Element<M>>,
+) -> Option<Vec<(Element<M>, Entry)>> {
     let mut found = Vec::new();
     for _ in 0..=most {
-        match walk() {
-            Some(Element { score_us, entry: Some(entry) }) => found.push((score_us, entry)),
-            Some(_) => {}
-            None => return Some(found),
+        let Some(element) = walk() else { return Some(found) };
+        if let Some(entry) = element.entry {
+            found.push((element, entry));
         }
     }
     None

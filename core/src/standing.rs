@@ -22,9 +22,9 @@ pub struct Standing {
 impl Standing {
     /// How `window` stands at `now_us` for a call of the request's cost. An element
     /// that is ahead of a clock which has stepped back leaves the window as if it had been brought back to it.
-    pub(crate) fn of(
-        log: &mut impl Log,
-        ends: Option<&Ends>,
+    pub(crate) fn of<L: Log>(
+        log: &mut L,
+        ends: Option<&Ends<L::Member>>,
         now_us: i64,
         request: &Request,
         window: &Window,
@@ -37,18 +37,19 @@ impl Standing {
             retry_after_ms: is_possible.then_some(0),
             reset_after_ms: 0,
         };
-        let leaves_ms = |time_us: i64, ends: &Ends| {
-            let time_us = if ends.is_ahead(now_us, request) { time_us.min(now_us) } else { time_us };
+        let leaves_ms = |time_us: i64, is_ahead: bool| {
+            let time_us = if is_ahead { time_us.min(now_us) } else { time_us };
             ceil_ms(time_us.saturating_add(window.length_us).saturating_sub(now_us))
         };
         let since_us = now_us.saturating_sub(window.length_us);
         let live = ends.map(|ends| (ends, Live::count(log, ends, since_us, summed)));
         if let Some((ends, live)) = live.filter(|(_, live)| live.units > 0) {
+            let is_ahead = ends.is_ahead(now_us, request);
             standing.remaining = window.limit.saturating_sub(live.units);
-            standing.reset_after_ms = leaves_ms(ends.last_us, ends);
+            standing.reset_after_ms = leaves_ms(ends.last_us, is_ahead);
             let too_many = live.units.saturating_add(request.cost).saturating_sub(window.limit);
             if too_many > 0 && is_possible {
-                standing.retry_after_ms = Some(leaves_ms(live.time_of_unit(log, too_many), ends));
+                standing.retry_after_ms = Some(leaves_ms(live.time_of_unit(log, too_many), is_ahead));
             }
         }
         standing

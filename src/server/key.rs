@@ -3,7 +3,6 @@
 use super::call::Call;
 use crate::command::Error;
 use redis_module::raw::{self, RedisModuleKey, RedisModuleString};
-use slidewin_core::entry::Entry;
 use slidewin_core::{Element, Log};
 use std::ffi::c_int;
 
@@ -74,11 +73,6 @@ impl<'a> Key<'a> {
         unsafe { (self.call.api.key_type)(self.handle) as isize }
     }
 
-    /// The member that spells this entry.
-    pub(super) fn member(&self, entry: Entry) -> OwnedString<'a> {
-        OwnedString::new(self.call, entry.encode().as_bytes())
-    }
-
     /// The member that the last seek found, and its score.
     fn current(&self) -> Option<(OwnedString<'a>, f64)> {
         let mut score = 0.0;
@@ -105,18 +99,21 @@ impl<'a> Key<'a> {
         (unsafe { (self.call.api.range_next)(self.handle) } != 0).then(|| self.current()).flatten()
     }
 
-    fn element((member, score): (OwnedString, f64)) -> Element {
-        let mut score_us = score as i64;
-        let is_whole = score_us as f64 == score && score.abs() < EXACT;
-        if !is_whole && score > 0.0 {
-            score_us = score_us.saturating_add(1);
+    /// A score that is no whole number is none of ours.
+    fn element((member, score): (OwnedString<'a>, f64)) -> Element<OwnedString<'a>> {
+        let score_us = score as i64;
+        if score_us as f64 == score && score.abs() < EXACT {
+            Element::new(score_us, member)
+        } else {
+            Element::foreign(score_us.saturating_add(i64::from(score > 0.0)), member)
         }
-        Element::new(score_us, if is_whole { member.bytes() } else { b"" })
     }
 }
 
-impl Log for Key<'_> {
-    fn first_after(&mut self, score_us: i64) -> Option<Element> {
+impl<'a> Log for Key<'a> {
+    type Member = OwnedString<'a>;
+
+    fn first_after(&mut self, score_us: i64) -> Option<Element<OwnedString<'a>>> {
         if !self.is_zset {
             return None;
         }
@@ -125,11 +122,11 @@ impl Log for Key<'_> {
         self.seek_first(min, f64::INFINITY, score_us != i64::MIN).map(Self::element)
     }
 
-    fn next(&mut self) -> Option<Element> {
+    fn next(&mut self) -> Option<Element<OwnedString<'a>>> {
         self.step().map(Self::element)
     }
 
-    fn last_up_to(&mut self, score_us: i64) -> Option<Element> {
+    fn last_up_to(&mut self, score_us: i64) -> Option<Element<OwnedString<'a>>> {
         if !self.is_zset {
             return None;
         }
@@ -139,7 +136,7 @@ impl Log for Key<'_> {
         self.current().map(Self::element)
     }
 
-    fn prev(&mut self) -> Option<Element> {
+    fn prev(&mut self) -> Option<Element<OwnedString<'a>>> {
         // SAFETY: follows a seek that found something.
         (unsafe { (self.call.api.range_prev)(self.handle) } != 0)
             .then(|| self.current())
@@ -152,11 +149,11 @@ impl Log for Key<'_> {
         unsafe { (self.call.api.value_length)(self.handle) as u64 }
     }
 
-    fn score_of(&mut self, entry: Entry) -> Option<i64> {
+    fn score_of(&mut self, member: &[u8]) -> Option<i64> {
         if !self.is_zset {
             return None;
         }
-        let member = self.member(entry);
+        let member = OwnedString::new(self.call, member);
         let mut score = 0.0;
         // SAFETY: an open sorted set and a string of ours.
         let status = unsafe { (self.call.api.zset_score)(self.handle, member.text, &mut score) };
@@ -189,7 +186,7 @@ impl Drop for Key<'_> {
 }
 
 /// A string of the server that is ours; freed on drop.
-pub(super) struct OwnedString<'a> {
+pub struct OwnedString<'a> {
     call: &'a Call<'a>,
     /// The string.
     pub(super) text: *mut RedisModuleString,
@@ -207,6 +204,12 @@ impl<'a> OwnedString<'a> {
     pub fn bytes(&self) -> &[u8] {
         // SAFETY: the string lives as long as `self`, and nobody changes it.
         unsafe { self.call.bytes(self.text) }
+    }
+}
+
+impl AsRef<[u8]> for OwnedString<'_> {
+    fn as_ref(&self) -> &[u8] {
+        self.bytes()
     }
 }
 

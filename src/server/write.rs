@@ -3,16 +3,15 @@
 use super::key::{Key, OwnedString};
 use crate::operator::log_lines;
 use redis_module::raw::{RedisModuleCtx, RedisModuleString, REDISMODULE_OK};
-use slidewin_core::entry::Entry;
-use slidewin_core::{Error, Record};
+use slidewin_core::{Error, Record, Scored};
 use std::ffi::{c_char, c_int, c_longlong, CStr};
 
 /// How many members a removal without bound holds at a time.
 const REMOVE_AT_ONCE: usize = 1_000;
 
-impl Record for Key<'_> {
-    fn add(&mut self, score_us: i64, entry: Entry) -> Result<(), Error> {
-        let member = self.member(entry);
+impl<'a> Record for Key<'a> {
+    fn add(&mut self, score_us: i64, member: &[u8]) -> Result<(), Error> {
+        let member = OwnedString::new(self.call, member);
         self.zadd(score_us, &member)?;
         // SAFETY: `sls`: a string, an integer, a string, alive during the call.
         self.replicate(c"ZADD", |ctx, replicate, command| unsafe {
@@ -21,22 +20,26 @@ impl Record for Key<'_> {
         Ok(())
     }
 
-    fn replace(&mut self, new: &[(i64, Entry)], gone: &[Entry]) {
-        let mut added = Vec::with_capacity(new.len().saturating_mul(2));
-        for &(score_us, entry) in new {
-            let member = self.member(entry);
-            // The key holds the old entries, so it is a sorted set and takes this one.
-            let _ = self.zadd(score_us, &member);
-            added.push(OwnedString::new(self.call, score_us.to_string().as_bytes()));
-            added.push(member);
-        }
-        self.replicate_list(c"ZADD", &added);
-
-        let removed: Vec<_> = gone.iter().map(|&entry| self.member(entry)).collect();
+    fn replace(&mut self, new: &[Scored], gone: &[Vec<u8>]) {
+        self.zadd_list(new);
+        let removed: Vec<_> = gone.iter().map(|member| OwnedString::new(self.call, member)).collect();
         for member in &removed {
             self.zrem(member);
         }
         self.replicate_list(c"ZREM", &removed);
+    }
+
+    fn bundle(&mut self, singles: &[Scored], bundles: &[Scored]) {
+        for (_, member) in singles {
+            self.zrem(&OwnedString::new(self.call, member));
+        }
+        if let (Some((from_us, _)), Some((to_us, _))) = (singles.first(), singles.last()) {
+            // SAFETY: `sll`: a string and two integers.
+            self.replicate(c"ZREMRANGEBYSCORE", |ctx, replicate, command| unsafe {
+                replicate(ctx, command, c"sll".as_ptr(), self.name, *from_us as c_longlong, *to_us as c_longlong)
+            });
+        }
+        self.zadd_list(bundles);
     }
 
     fn trim(&mut self, up_to_us: i64, at_most: usize) -> usize {
@@ -47,9 +50,8 @@ impl Record for Key<'_> {
         removed
     }
 
-    fn trim_one(&mut self, oldest: Entry) {
-        let member = self.member(oldest);
-        self.zrem(&member);
+    fn trim_one(&mut self, oldest: &OwnedString<'a>) {
+        self.zrem(oldest);
         self.replicate_trim(0);
     }
 
@@ -129,6 +131,19 @@ impl Key<'_> {
             self.zrem(member);
         }
         members.len()
+    }
+
+    /// Adds members to a set that holds others, and replicates it as one command.
+    fn zadd_list(&mut self, new: &[Scored]) {
+        let mut added = Vec::with_capacity(new.len().saturating_mul(2));
+        for (score_us, member) in new {
+            let member = OwnedString::new(self.call, member);
+            // The key holds other members, so it is a sorted set and takes this one.
+            let _ = self.zadd(*score_us, &member);
+            added.push(OwnedString::new(self.call, score_us.to_string().as_bytes()));
+            added.push(member);
+        }
+        self.replicate_list(c"ZADD", &added);
     }
 
     /// Replicates that the oldest elements were removed, up to that rank.

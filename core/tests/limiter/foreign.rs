@@ -1,6 +1,6 @@
 //! Members that somebody else wrote: counted as the design says, never a crash.
 
-use super::{ask, check, peek, START_US};
+use super::{ask, check, naive, peek, START_US};
 use proptest::prelude::*;
 use slidewin_core::entry::{Entry, Kind, MAX_WEIGHT};
 use slidewin_core::{refund, Element, MemoryLog, Refund, Request, Window};
@@ -8,22 +8,28 @@ use slidewin_core::{refund, Element, MemoryLog, Refund, Request, Window};
 /// Units above `since_us`, as docs/design.md says: foreign members count one at the ends and nothing between;
 /// where the difference is impossible every element counts by itself.
 fn naive_units(log: &MemoryLog, since_us: i64) -> u64 {
-    let live: Vec<Option<Entry>> = log
+    let live: Vec<Option<(Entry, u64)>> = log
         .elements()
         .filter(|(at_us, _)| *at_us > since_us)
-        .map(|(at_us, member)| Element::new(at_us, member).entry)
+        .map(|(at_us, member)| {
+            let entry = Element::new(at_us, member).entry?;
+            let is_live = |at_us: &&i64| **at_us > since_us;
+            Some((entry, match naive::times_us(at_us, member).as_slice() {
+                [_] => entry.weight,
+                times_us => times_us.iter().filter(is_live).count() as u64,
+            }))
+        })
         .collect();
-    let alone =
-        live.iter().fold(0_u64, |sum, entry| sum.saturating_add(entry.map_or(1, |entry| entry.weight)));
+    let alone = live.iter().fold(0_u64, |sum, entry| sum.saturating_add(entry.map_or(1, |(_, live)| live)));
     let Some(first) = live.iter().position(Option::is_some) else { return live.len() as u64 };
     let last = live.iter().rposition(Option::is_some).unwrap();
     let ends = (first + live.len() - 1 - last) as u64;
-    let (oldest, newest) = (live[first].unwrap(), live[last].unwrap());
+    let ((oldest, oldest_units), (newest, _)) = (live[first].unwrap(), live[last].unwrap());
     if first == last {
-        return ends.saturating_add(oldest.weight);
+        return ends.saturating_add(oldest_units);
     }
     let between = u128::from(newest.total.wrapping_sub(oldest.total));
-    let units = between + u128::from(oldest.weight);
+    let units = between + u128::from(oldest_units);
     if between < u128::from(newest.weight) || units >= 1 << 63 {
         return alone;
     }
@@ -36,7 +42,12 @@ fn member() -> impl Strategy<Value = Vec<u8>> {
         let kind = if shared { Kind::Shared } else { Kind::Single };
         Entry { total, weight: (weight & MAX_WEIGHT).max(1), kind }.encode().as_bytes().to_vec()
     });
-    prop_oneof![3 => entry, 1 => prop::collection::vec(any::<u8>(), 0..6)]
+    // The second offset begins with a later character than the first.
+    let bundle = (0..50_u64, "[0-7][0-o]{0,9}").prop_map(|(total, offset)| {
+        let later: String = offset.replacen(|_: char| true, "k", 1);
+        format!("{total}:3;{offset}{later}").into_bytes()
+    });
+    prop_oneof![3 => entry, 1 => bundle, 1 => prop::collection::vec(any::<u8>(), 0..6)]
 }
 
 fn any_log() -> impl Strategy<Value = MemoryLog> {

@@ -102,3 +102,18 @@ impl Model {
         }
     }
 }
+
+/// The times that an element spells, newest first: that of its score, and of a bundle the others, which are so many µs
+/// earlier, in base 64 from the character `0` on.
+pub fn times_us(score_us: i64, member: &[u8]) -> Vec<i64> {
+    let mut times_us = vec![score_us];
+    let text = String::from_utf8_lossy(member);
+    if let Some((head, offsets)) = text.split_once(';') {
+        let parts: usize = head.split_once(':').unwrap().1.parse().unwrap();
+        for offset in offsets.as_bytes().chunks(offsets.len() / (parts - 1)) {
+            let us = offset.iter().fold(0_i64, |us, digit| us * 64 + i64::from(digit - b'0'));
+            times_us.push(score_us - us);
+        }
+    }
+    times_us
+}

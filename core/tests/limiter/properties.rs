@@ -1,7 +1,7 @@
 //! Random sequences of all commands with random options at exact times: every field of every reply is that of
 //! the naive model, and the promises hold whatever happens.
 
-use super::naive::Model;
+use super::naive::{times_us, Model};
 use super::{check, peek, START_US};
 use proptest::prelude::*;
 use slidewin_core::{refund, MemoryLog, Refund, Request, Window};
@@ -81,7 +81,8 @@ proptest! {
                 Op::Pass(us) => {
                     // What has left every window may be trimmed or not; a step back must not revive it.
                     let expired_us = now_us - LONGEST_US;
-                    if log.elements().all(|(at_us, _)| at_us > expired_us) {
+                    let oldest_us = |(at_us, member)| *times_us(at_us, member).last().unwrap();
+                    if log.elements().map(oldest_us).all(|at_us| at_us > expired_us) {
                         model.admissions.retain(|unit| unit.at_us > expired_us);
                         now_us += us;
                     }
