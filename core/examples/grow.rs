@@ -16,9 +16,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let request = Request::new(&[Window { length_us: MAX_WINDOW_US, limit: MAX_UNITS }])?;
     let mut log = MemoryLog::default();
     for call in 0..i128::from(count) {
-        let passed_us = i128::from(to_us.saturating_sub(from_us)).saturating_mul(call).checked_div(count.into());
+        let passed_us =
+            i128::from(to_us.saturating_sub(from_us)).saturating_mul(call).checked_div(count.into());
         let now_us = from_us.saturating_add(i64::try_from(passed_us.unwrap_or(0))?);
-        check(&mut log, now_us, &request, base as u64)?;
+        check(&mut log, now_us, &request, || base as u64)?;
     }
     let mut out = BufWriter::new(std::io::stdout());
     for (score_us, member) in log.elements() {

@@ -25,8 +25,7 @@ fn main() -> Result<(), slidewin_core::Error> {
         let log = logs.entry(user).or_default();
         log.pass(now_us);
         // Each hasher of the standard library has random keys, which is enough to spread expiries.
-        let random = RandomState::new().hash_one(now_us);
-        let outcome = check(log, now_us, &request, random)?;
+        let outcome = check(log, now_us, &request, || RandomState::new().hash_one(now_us))?;
         let Some(standing) = outcome.standings.first() else { continue };
         match (outcome.receipt, standing.retry_after_ms) {
             (Some(_), _) => println!("{user}: admitted, {} left", standing.remaining),

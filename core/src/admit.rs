@@ -113,9 +113,7 @@ fn trim<L: Record>(
 }
 
 /// The last entry and its score, where this call may add to it.
-fn shareable<M: AsRef<[u8]>>(
-    ends: &Ends<M>,
-    now_us: i64, request: &Request) -> Option<(i64, Entry)> {
+fn shareable<M: AsRef<[u8]>>(ends: &Ends<M>, now_us: i64, request: &Request) -> Option<(i64, Entry)> {
     let resolution_us = request.resolution_us?;
     let (last_us, last) =
         ends.last_entry.filter(|(_, last)| ends.foreign_after_it == 0 && last.kind == Kind::Shared)?;

@@ -13,7 +13,7 @@
 //! found by halving. Decimal, base-36 and variable-width gaps were tried: they must be read from the start, which makes
 //! a refusal 1.5 to 2 times as slow. Raw bytes gain one byte a part, and nobody can read them.
 
-use crate::entry::{number, Entry, Kind};
+use crate::entry::{Entry, Kind};
 use crate::log::{Element, Record, Scored};
 
 /// The longest member that is written. A total may later grow by up to 20 digits, when a refund renames the bundle.
@@ -50,57 +50,61 @@ const POLICY: Policy = Policy {
 };
 /// Bundles at every chance, so that short random sequences meet all of it.
 #[cfg(feature = "tiny-bundles")]
-const POLICY: Policy =
-    Policy { least_elements: 3, most_packed: (5, 9), every_packed: 2, every: 2, least_rest: 2, most_at_once: 4 };
+const POLICY: Policy = Policy {
+    least_elements: 3,
+    most_packed: (5, 9),
+    every_packed: 2,
+    every: 2,
+    least_rest: 2,
+    most_at_once: 4,
+};
 
 /// A log with fewer elements is never bundled.
 pub(crate) const LEAST_ELEMENTS: u64 = POLICY.least_elements;
 
-/// Whether `times`, which follow the weight in `member`, are those of a bundle. Looks at the structure only.
-pub(crate) fn is_bundle(member: &[u8], times: &[u8], weight: u64) -> bool {
-    let offsets = weight.saturating_sub(1);
-    let Some(length) = times.len().checked_sub(1).map(|length| length as u64) else { return false };
-    let widths = offsets..=offsets.saturating_mul(MAX_WIDTH as u64);
-    times.first() == Some(&b';')
-        && member.len() <= MAX_BYTES.saturating_add(20)
-        && length > 0
-        && widths.contains(&length)
-        && length.checked_rem(offsets) == Some(0)
+/// The width of the offsets in `times`, which follow the weight in `member`; `None` where this is no bundle. Looks at the
+/// structure only.
+pub(crate) fn width_of(member: &[u8], times: &[u8], weight: u64) -> Option<u8> {
+    let offsets = usize::try_from(weight.checked_sub(1)?).ok()?;
+    let length = times.strip_prefix(b";")?.len();
+    let width = length.checked_div(offsets)?;
+    let is_whole = width.checked_mul(offsets)? == length && (1..=MAX_WIDTH).contains(&width);
+    (is_whole && member.len() <= MAX_BYTES.saturating_add(20)).then_some(width as u8)
 }
 
 /// The times of a bundle, as its member spells them.
+#[derive(Clone, Copy)]
 pub(crate) struct Parts<'a> {
-    offsets: &'a [u8],
-    width: usize,
-    count: u64,
+    /// The score of the bundle.
+    pub score_us: i64,
+    /// How many there are.
+    pub count: u64,
+    /// How wide an offset is.
+    pub width: u8,
+    /// The member, which ends in the offsets.
+    pub member: &'a [u8],
 }
 
-impl<'a> Parts<'a> {
-    /// Those of a member that decodes as a bundle.
-    pub fn of(member: &'a [u8]) -> Self {
-        let weight = number(member).and_then(|(_, rest)| number(rest.get(1..)?));
-        let (count, offsets) =
-            weight.map_or((1, &[][..]), |(count, rest)| (count, rest.get(1..).unwrap_or_default()));
-        let width = (offsets.len() as u64).checked_div(count.saturating_sub(1)).unwrap_or(0) as usize;
-        Parts { offsets, width, count }
-    }
-
-    /// The time of the part that has `newer` parts after it, in a bundle with that score.
-    pub fn time_us(&self, score_us: i64, newer: u64) -> i64 {
-        let Some(place) = newer.checked_sub(1) else { return score_us };
-        let begin = (place as usize).saturating_mul(self.width);
-        let digits = self.offsets.get(begin..begin.saturating_add(self.width)).unwrap_or_default();
-        let offset_us = digits.iter().fold(0_i64, |value, digit| (value << 6) | i64::from(value_of(*digit)));
-        score_us.saturating_sub(offset_us)
+impl Parts<'_> {
+    /// The time of the part that has `newer` parts after it.
+    pub fn time_us(self, newer: u64) -> i64 {
+        let width = usize::from(self.width);
+        // The last offset is that of the part which has all others after it.
+        let older = self.count.saturating_sub(newer).saturating_sub(1) as usize;
+        let end = self.member.len().saturating_sub(older.saturating_mul(width));
+        let digits = if newer == 0 { None } else { self.member.get(end.saturating_sub(width)..end) };
+        let offset_us =
+            digits.unwrap_or_default().iter().fold(0, |us, digit| (us << 6) | i64::from(value_of(*digit)));
+        self.score_us.saturating_sub(offset_us)
     }
 
     /// How many parts are newer than `since_us`. At least the newest is.
-    pub fn count_after(&self, score_us: i64, since_us: i64) -> u64 {
+    pub fn count_after(self, since_us: i64) -> u64 {
         // The part with `low` newer ones is newer than `since_us`, the one with `high` is not, or there is none.
         let (mut low, mut high) = (0, self.count);
         while high.saturating_sub(low) > 1 {
             let middle = low.saturating_add(high.saturating_sub(low) / 2);
-            if self.time_us(score_us, middle) > since_us {
+            if self.time_us(middle) > since_us {
                 low = middle;
             } else {
                 high = middle;
@@ -119,9 +123,8 @@ fn value_of(digit: u8) -> u8 {
 pub(crate) fn spell(total: u64, times_us: &[i64]) -> Option<Scored> {
     let (&newest_us, &oldest_us) = (times_us.first()?, times_us.last()?);
     let weight = times_us.len() as u64;
-    let kind = if weight == 1 { Kind::Single } else { Kind::Bundle };
-    let mut member = Entry { total, weight, kind }.encode().as_bytes().to_vec();
-    if kind == Kind::Bundle {
+    let mut member = head(total, weight);
+    if weight > 1 {
         member.push(b';');
         let width = width(newest_us.saturating_sub(oldest_us));
         for &time_us in times_us.iter().skip(1) {
@@ -133,6 +136,11 @@ pub(crate) fn spell(total: u64, times_us: &[i64]) -> Option<Scored> {
         }
     }
     Some((newest_us, member))
+}
+
+/// What a bundle begins with.
+fn head(total: u64, weight: u64) -> Vec<u8> {
+    Entry { total, weight, kind: Kind::Single }.encode().as_bytes().to_vec()
 }
 
 /// How many characters an offset takes.
@@ -212,8 +220,8 @@ fn plain_before(log: &mut impl Record, newest_us: i64, newest_total: u64) -> Vec
 /// How many of these entries are newer than the group of the oldest ones that fit into one member.
 fn group(times_us: &[i64], newest_total: u64, most_bytes: usize) -> usize {
     let Some(&oldest_us) = times_us.last() else { return 0 };
-    let digits = Entry { total: newest_total, weight: times_us.len() as u64, kind: Kind::Bundle }.encode();
-    let room = most_bytes.saturating_sub(digits.as_bytes().len()).saturating_sub(1);
+    let head = head(newest_total, times_us.len() as u64);
+    let room = most_bytes.saturating_sub(head.len()).saturating_sub(1);
     let fits = |newer: &usize| {
         let Some(newest_us) = times_us.get(*newer) else { return false };
         let offsets = times_us.len().saturating_sub(*newer).saturating_sub(1);

@@ -1,27 +1,31 @@
 //! The decision: whether every window has room, and what is recorded if so.
 
-use crate::count::Live;
 use crate::ends::Ends;
 use crate::entry::{Entry, Kind};
 use crate::log::{Log, Record};
 use crate::outcome::{Forecast, Outcome};
 use crate::standing::Standing;
-use crate::{admit, bundle, repair, Error, Request};
+use crate::{admit, bundle, count, repair, Error, Request};
 
 /// Admits a call and records it, or refuses it and changes nothing.
 ///
-/// `now_us` is the time in µs since the epoch. `random` is any 64 random bits; they spread totals and expiries, and guard
+/// `now_us` is the time in µs since the epoch. `random` gives 64 random bits; they spread totals and expiries, and guard
 /// nothing. The log is written only where the call is admitted, or where it must be repaired first because the clock
 /// has stepped back behind it. Fails with [`Error::WrongType`] where the log cannot take entries.
-pub fn check(log: &mut impl Record, now_us: i64, request: &Request, random: u64) -> Result<Outcome, Error> {
+pub fn check(
+    log: &mut impl Record,
+    now_us: i64,
+    request: &Request,
+    random: impl Fn() -> u64,
+) -> Result<Outcome, Error> {
     let mut outcome = Outcome::default();
     let mut ends = Ends::read(log);
     if let Some(ahead) = ends.as_ref().filter(|ends| ends.is_ahead(now_us, request)) {
         outcome.stepped_back_us = Some(ahead.last_us.saturating_sub(now_us));
-        ends = Some(repair::step_back(log, ahead, now_us, request, random, &mut outcome.summed)?);
+        ends = Some(repair::step_back(log, ahead, now_us, request, random(), &mut outcome.summed)?);
     }
     if request.force || has_room(log, &mut ends, now_us, request, &mut outcome.summed) {
-        let after = admit::admit(log, ends, now_us, request, random, &mut outcome)?;
+        let after = admit::admit(log, ends, now_us, request, random(), &mut outcome)?;
         outcome.receipt = Some(after.last_us);
         ends = Some(after);
     }
@@ -54,20 +58,15 @@ fn has_room<L: Log>(
     }
     request.windows.as_slice().iter().all(|window| {
         let since_us = now_us.saturating_sub(window.length_us);
-        let used = ends.as_ref().map_or(0, |ends| Live::count(log, ends, since_us, summed).units);
-        used.checked_add(request.cost).is_some_and(|used| used <= window.limit)
+        let Some(room) = window.limit.checked_sub(request.cost) else { return false };
+        ends.as_ref().is_none_or(|ends| count::has_room(log, ends, since_us, room, summed))
     })
 }
 
 /// True only if a window is certainly full: a flood of refusals to a small log then needs a single look-up. A weight-1
 /// entry with total `last - room` that is still live means that more than `room` units are live. Its name follows from
 /// its total. A larger log holds its entries in bundles, which have other names.
-fn is_certainly_full<L: Log>(
-    log: &mut L,
-    ends: &Ends<L::Member>,
-    now_us: i64,
-    request: &Request,
-) -> bool {
+fn is_certainly_full<L: Log>(log: &mut L, ends: &Ends<L::Member>, now_us: i64, request: &Request) -> bool {
     let Some((last_us, last)) = ends.last_entry.filter(|_| ends.foreign_after_it == 0) else { return false };
     let elements = log.len();
     elements < bundle::LEAST_ELEMENTS

@@ -45,7 +45,8 @@ impl Live {
         if ends.last_us <= since_us {
             return live;
         }
-        let first = ends.known_after(since_us).or_else(|| {
+        let known = || First::of(ends.known_after(since_us)?, since_us);
+        let first = ends.single_after(since_us).or_else(known).or_else(|| {
             let (first, leading) = first_entry_after(log, since_us);
             live.leading = leading;
             First::of(&first?, since_us)
@@ -85,6 +86,34 @@ impl Live {
             }
         }
     }
+}
+
+/// Whether at most `room` units have a score above `since_us`. Where an element of ours is the oldest of these, one look
+/// at one of its units tells: it is the unit that leaves no room, and all after it are newer.
+pub(crate) fn has_room<L: Log>(
+    log: &mut L,
+    ends: &Ends<L::Member>,
+    since_us: i64,
+    room: u64,
+    summed: &mut u64,
+) -> bool {
+    if ends.last_us <= since_us {
+        return true;
+    }
+    if let Some(element) = ends.known_after(since_us) {
+        if let (Some(entry), Some((last_us, last))) = (element.entry, ends.last_entry) {
+            let newer = last.total.wrapping_sub(entry.total);
+            let is_possible = (newer >= last.weight && newer < IMPOSSIBLE / 2)
+                || (element.score_us, entry) == (last_us, last);
+            if is_possible && entry.weight < IMPOSSIBLE / 2 {
+                let Some(room) = room.checked_sub(newer.saturating_add(ends.foreign_after_it)) else {
+                    return false;
+                };
+                return entry.weight <= room || element.time_of_unit(room) <= since_us;
+            }
+        }
+    }
+    Live::count(log, ends, since_us, summed).units <= room
 }
 
 /// The oldest element above a score that is an entry, and the number of foreign members before it.

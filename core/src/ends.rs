@@ -55,13 +55,7 @@ impl<M: AsRef<[u8]>> Ends<M> {
             let Some(before) = log.prev() else { break None };
             at = before;
         };
-        Some(Ends {
-            oldest: [None, None],
-            is_single: false,
-            last_us,
-            last_entry,
-            foreign_after_it: foreign,
-        })
+        Some(Ends { oldest: [None, None], is_single: false, last_us, last_entry, foreign_after_it: foreign })
     }
 
     /// The ends of a log whose newest element is this entry.
@@ -89,27 +83,22 @@ impl<M: AsRef<[u8]>> Ends<M> {
     /// Whether an element may lie at that score or below: yes, unless the oldest is known to be newer.
     pub fn reach_back_to(&self, score_us: i64) -> bool {
         let [oldest, _] = &self.oldest;
-        let oldest_us = if self.is_single { Some(self.last_us) } else { oldest.as_ref().map(|it| it.score_us) };
+        let oldest_us =
+            if self.is_single { Some(self.last_us) } else { oldest.as_ref().map(|it| it.score_us) };
         oldest_us.is_none_or(|oldest_us| oldest_us <= score_us)
     }
 
-    /// The first admission after `since_us`, where its element has been read.
-    pub fn known_after(&self, since_us: i64) -> Option<First> {
-        match self.last_entry {
-            // The parts of a bundle are not known, so that it is read again.
-            Some((score_us, entry)) if self.is_single && entry.kind != Kind::Bundle => {
-                (score_us > since_us).then_some(First {
-                    score_us,
-                    entry,
-                    live: entry.weight,
-                    time_us: score_us,
-                })
-            }
-            _ => {
-                let mut known = self.oldest.iter().flatten();
-                First::of(known.find(|element| element.score_us > since_us)?, since_us)
-            }
-        }
+    /// The oldest element with a higher score, where it has been read.
+    pub fn known_after(&self, since_us: i64) -> Option<&Element<M>> {
+        self.oldest.iter().flatten().find(|element| element.score_us > since_us)
+    }
+
+    /// The only element, where it is known to be a live entry whose parts need not be looked at.
+    pub fn single_after(&self, since_us: i64) -> Option<First> {
+        let (score_us, entry) = self.last_entry.filter(|_| self.is_single)?;
+        let is_plain = !matches!(entry.kind, Kind::Bundle { .. });
+        let first = First { score_us, entry, live: entry.weight, time_us: score_us };
+        (is_plain && score_us > since_us).then_some(first)
     }
 
     /// The total that continues this log, before the cost of a new entry. `None` where no element is an entry.

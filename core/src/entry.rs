@@ -22,7 +22,10 @@ pub enum Kind {
     Shared,
     /// Several admissions of one unit each, each with its own time and receipt. The score is the time of the newest, and
     /// the member says how much earlier the others were.
-    Bundle,
+    Bundle {
+        /// How many characters of the member say it for each of them.
+        width: u8,
+    },
 }
 
 /// Nothing we write is heavier: differences of 2^63 and more are no counts, since totals wrap.
@@ -67,7 +70,7 @@ impl Entry {
         let (weight, rest) = number(weight)?;
         let kind = match separator {
             b':' if rest.is_empty() => Kind::Single,
-            b':' if bundle::is_bundle(member, rest, weight) => Kind::Bundle,
+            b':' => Kind::Bundle { width: bundle::width_of(member, rest, weight)? },
             b'~' if rest.is_empty() => Kind::Shared,
             _ => return None,
         };
@@ -78,13 +81,20 @@ impl Entry {
 
 /// The number that `bytes` begin with, in its only spelling, and what follows it.
 pub fn number(bytes: &[u8]) -> Option<(u64, &[u8])> {
-    let (mut value, mut rest) = (0_u64, bytes);
-    while let Some((digit @ b'0'..=b'9', after)) = rest.split_first() {
-        value = value.checked_mul(10)?.checked_add(u64::from(digit & 0x0f))?;
-        rest = after;
+    let mut value = 0_u64;
+    let mut digits = 0_usize;
+    for &digit in bytes.iter().take_while(|byte| byte.is_ascii_digit()) {
+        let digit = u64::from(digit & 0x0f);
+        // Nineteen digits fit; the check is for those after them.
+        value = if digits < 19 {
+            value.wrapping_mul(10).wrapping_add(digit)
+        } else {
+            value.checked_mul(10)?.checked_add(digit)?
+        };
+        digits = digits.wrapping_add(1);
     }
-    let digits = bytes.len().saturating_sub(rest.len());
-    (digits == 1 || (digits > 1 && bytes.first() != Some(&b'0'))).then_some((value, rest))
+    let is_canonical = digits == 1 || (digits > 1 && bytes.first() != Some(&b'0'));
+    is_canonical.then(|| (value, bytes.get(digits..).unwrap_or_default()))
 }
 
 /// A member on the stack: written from its end, so that no digit is moved.

@@ -13,9 +13,9 @@
 //! let three_a_second = Request::new(&[Window { length_us: 1_000_000, limit: 3 }])?;
 //! let mut log = MemoryLog::default();
 //! for now_us in [0, 100, 200] {
-//!     assert!(check(&mut log, now_us, &three_a_second, 0)?.receipt.is_some());
+//!     assert!(check(&mut log, now_us, &three_a_second, || 0)?.receipt.is_some());
 //! }
-//! let refused = check(&mut log, 300, &Request { with_standings: true, ..three_a_second }, 0)?;
+//! let refused = check(&mut log, 300, &Request { with_standings: true, ..three_a_second }, || 0)?;
 //! assert_eq!(refused.receipt, None);
 //! assert_eq!(refused.standings[0].retry_after_ms, Some(1_000));
 //! # Ok::<(), slidewin_core::Error>(())

@@ -1,6 +1,6 @@
 //! What the limiter needs of a log: seeks to read it, and one write for each command that is replicated.
 
-use crate::bundle;
+use crate::bundle::Parts;
 use crate::entry::{Entry, Kind};
 use crate::Error;
 
@@ -28,35 +28,30 @@ impl<M: AsRef<[u8]>> Element<M> {
         Element { score_us, entry: None, member }
     }
 
-    /// How many of its admissions are newer than `since_us`, and the time of the oldest of these. The element itself is
-    /// newer.
+    /// The times of its admissions, where it is a bundle.
+    fn parts(&self) -> Option<Parts<'_>> {
+        let Entry { weight, kind: Kind::Bundle { width }, .. } = self.entry? else { return None };
+        Some(Parts { score_us: self.score_us, count: weight, width, member: self.member.as_ref() })
+    }
+
+    /// How many of its units are newer than `since_us`, and the time of the oldest of these; `None` for a foreign
+    /// element. The element itself is newer.
     pub(crate) fn live_after(&self, since_us: i64) -> Option<(u64, i64)> {
         let entry = self.entry?;
-        if entry.kind != Kind::Bundle {
-            return Some((entry.weight, self.score_us));
-        }
-        let parts = bundle::Parts::of(self.member.as_ref());
-        let live = parts.count_after(self.score_us, since_us);
-        Some((live, parts.time_us(self.score_us, live.saturating_sub(1))))
+        let Some(parts) = self.parts() else { return Some((entry.weight, self.score_us)) };
+        let live = parts.count_after(since_us);
+        Some((live, parts.time_us(live.saturating_sub(1))))
     }
 
     /// The time of the unit that has `newer` units of this element after it.
     pub(crate) fn time_of_unit(&self, newer: u64) -> i64 {
-        if self.entry.is_some_and(|entry| entry.kind == Kind::Bundle) {
-            bundle::Parts::of(self.member.as_ref()).time_us(self.score_us, newer)
-        } else {
-            self.score_us
-        }
+        self.parts().map_or(self.score_us, |parts| parts.time_us(newer))
     }
 
-    /// The times of its admissions, newest first: one, but for a bundle.
+    /// The times of its admissions, newest first: one, unless it is a bundle.
     pub(crate) fn times_us(&self) -> Vec<i64> {
-        match self.entry {
-            Some(Entry { kind: Kind::Bundle, weight, .. }) => {
-                (0..weight).map(|newer| self.time_of_unit(newer)).collect()
-            }
-            _ => vec![self.score_us],
-        }
+        let count = self.parts().map_or(1, |parts| parts.count);
+        (0..count).map(|newer| self.time_of_unit(newer)).collect()
     }
 }
 

@@ -31,7 +31,8 @@ pub fn refund(log: &mut impl Record, refund: &Refund) -> Result<u64, Error> {
     let fewer = newer.as_ref().map_or(MAX_ENTRIES_ON_A_SIDE, |newer| newer.len().saturating_sub(1));
     let mut at = log.last_up_to(taken.score_us.saturating_sub(1));
     let older = entries(fewer, || at.take().or_else(|| log.prev()));
-    let most = if entry.kind == Kind::Bundle { 1 } else { entry.weight };
+    let is_bundle = matches!(entry.kind, Kind::Bundle { .. });
+    let most = if is_bundle { 1 } else { entry.weight };
     let units = refund.units.unwrap_or(most).min(most);
 
     let (near, total, mend): (_, _, fn(u64, u64) -> u64) = match (older, newer) {
@@ -67,7 +68,7 @@ fn find<L: Log>(log: &mut L, receipt: i64) -> Option<(Element<L::Member>, Entry)
             Some(entry @ Entry { kind: Kind::Single, .. }) if element.score_us == receipt => {
                 return Some((element, entry));
             }
-            Some(entry @ Entry { kind: Kind::Bundle, .. })
+            Some(entry @ Entry { kind: Kind::Bundle { .. }, .. })
                 if element.live_after(receipt.saturating_sub(1)).is_some_and(|(_, us)| us == receipt) =>
             {
                 return Some((element, entry));
@@ -81,13 +82,8 @@ fn find<L: Log>(log: &mut L, receipt: i64) -> Option<(Element<L::Member>, Entry)
 }
 
 /// What is left of an element, with its new total, without `units` of the admission with this receipt.
-fn without<M: AsRef<[u8]>>(
-    taken: &Element<M>,
-    receipt: i64,
-    entry: Entry,
-    units: u64,
-) -> Option<Scored> {
-    if entry.kind == Kind::Bundle {
+fn without<M: AsRef<[u8]>>(taken: &Element<M>, receipt: i64, entry: Entry, units: u64) -> Option<Scored> {
+    if matches!(entry.kind, Kind::Bundle { .. }) {
         let mut times_us = taken.times_us();
         times_us.retain(|&time_us| time_us != receipt);
         return bundle::spell(entry.total, &times_us);
@@ -99,7 +95,7 @@ fn without<M: AsRef<[u8]>>(
 /// The member of an element with another total.
 fn renamed<M: AsRef<[u8]>>(element: &Element<M>, entry: Entry, total: u64) -> Vec<u8> {
     let mut member = Entry { total, ..entry }.encode().as_bytes().to_vec();
-    if entry.kind == Kind::Bundle {
+    if matches!(entry.kind, Kind::Bundle { .. }) {
         let times = element.member.as_ref().iter().skip_while(|&&byte| byte != b';');
         member.extend(times);
     }
@@ -107,10 +103,7 @@ fn renamed<M: AsRef<[u8]>>(element: &Element<M>, entry: Entry, total: u64) -> Ve
 }
 
 /// The entries of a walk, or `None` where it has more than `most` elements.
-fn entries<M>(
-    most: usize,
-    mut walk: impl FnMut() -> Option<Element<M>>,
-) -> Option<Vec<(Element<M>, Entry)>> {
+fn entries<M>(most: usize, mut walk: impl FnMut() -> Option<Element<M>>) -> Option<Vec<(Element<M>, Entry)>> {
     let mut found = Vec::new();
     for _ in 0..=most {
         let Some(element) = walk() else { return Some(found) };

@@ -10,10 +10,9 @@ use crate::server::{clock, random, Call, Key, Mode};
 pub fn check(call: &Call) -> Result<Reply, Error> {
     let (request, wants_receipt) = arguments::check(call.arguments_from(2))?;
     let now_us = clock::now_us();
-    let random = random::bits(now_us);
 
     let mut key = Key::open(call, Mode::Write)?;
-    let outcome = slidewin_core::check(&mut key, now_us, &request, random)?;
+    let outcome = slidewin_core::check(&mut key, now_us, &request, || random::bits(now_us))?;
     key.close();
 
     call.notify(if outcome.receipt.is_some() { c"slidewin.admitted" } else { c"slidewin.refused" });

@@ -36,7 +36,14 @@ impl<'a> Record for Key<'a> {
         if let (Some((from_us, _)), Some((to_us, _))) = (singles.first(), singles.last()) {
             // SAFETY: `sll`: a string and two integers.
             self.replicate(c"ZREMRANGEBYSCORE", |ctx, replicate, command| unsafe {
-                replicate(ctx, command, c"sll".as_ptr(), self.name, *from_us as c_longlong, *to_us as c_longlong)
+                replicate(
+                    ctx,
+                    command,
+                    c"sll".as_ptr(),
+                    self.name,
+                    *from_us as c_longlong,
+                    *to_us as c_longlong,
+                )
             });
         }
         self.zadd_list(bundles);

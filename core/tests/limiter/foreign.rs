@@ -14,10 +14,13 @@ fn naive_units(log: &MemoryLog, since_us: i64) -> u64 {
         .map(|(at_us, member)| {
             let entry = Element::new(at_us, member).entry?;
             let is_live = |at_us: &&i64| **at_us > since_us;
-            Some((entry, match naive::times_us(at_us, member).as_slice() {
-                [_] => entry.weight,
-                times_us => times_us.iter().filter(is_live).count() as u64,
-            }))
+            Some((
+                entry,
+                match naive::times_us(at_us, member).as_slice() {
+                    [_] => entry.weight,
+                    times_us => times_us.iter().filter(is_live).count() as u64,
+                },
+            ))
         })
         .collect();
     let alone = live.iter().fold(0_u64, |sum, entry| sum.saturating_add(entry.map_or(1, |(_, live)| live)));
