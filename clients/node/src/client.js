@@ -19,7 +19,8 @@ function ioredis(client) {
   return {
     send,
     sendToAll: async (command) => [await client.call(...command)],
-    // Without retries a command that waits for its reply fails as soon as the connection is lost.
+    // Without retries a command that waits for its reply fails as soon as the connection is lost. The other option alone
+    // sends nothing again either, but then nothing ends the wait.
     resends: autoResendUnfulfilledCommands !== false && maxRetriesPerRequest !== 0,
   };
 }

@@ -84,7 +84,7 @@ export function slidewinOf(clientOrSlidewin) {
 }
 
 const RESENDS = 'this client sends a command again when the connection is lost before the reply has come, '
-  + 'and the second one would be counted too. Make it with autoResendUnfulfilledCommands: false (ioredis), '
+  + 'and the second one would be counted too. Make it with maxRetriesPerRequest: 0 (ioredis) or '
   + 'retryDelayOnFailover: 0 (a Cluster of ioredis), or pass allowResend: true';
 
 function pairs(limits) {

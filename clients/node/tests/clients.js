@@ -23,7 +23,7 @@ const nodeRedis = ({ createClient, createCluster }) => ({
 
 const ioredis = ({ Redis, Cluster }) => ({
   one: async (t, { url }, options) => {
-    const client = new Redis(url, { autoResendUnfulfilledCommands: false, ...options });
+    const client = new Redis(url, { maxRetriesPerRequest: 0, ...options });
     return closed(t, client, () => client.disconnect());
   },
   cluster: async (t, nodes, options) => {

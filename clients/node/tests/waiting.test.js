@@ -29,18 +29,20 @@ for (const [name, { one }] of Object.entries(kinds)) {
 for (const name of ['ioredis 5', 'ioredis 6']) {
   test(`${name}: a client that sends again is refused, and allowResend shows why`, async (t) => {
     const wire = await startCut(t, await startServer(t));
-    const client = await kinds[name].one(t, { url: `redis://127.0.0.1:${wire.port}` }, { autoResendUnfulfilledCommands: true });
-    assert.throws(() => new Slidewin(client), /autoResendUnfulfilledCommands: false/);
+    const client = await kinds[name].one(t, { url: `redis://127.0.0.1:${wire.port}` }, { maxRetriesPerRequest: 20 });
+    assert.throws(() => new Slidewin(client), /maxRetriesPerRequest: 0/);
     const { taken, outcome } = await takenByLostCall(t, new Slidewin(client, { allowResend: true }), wire);
     assert.equal(taken, 2);
     assert.equal(outcome.admitted, true);
   });
 
-  test(`${name}: without retries nothing is sent again either`, async (t) => {
+  test(`${name}: autoResendUnfulfilledCommands: false sends nothing again either, but only a timeout tells the caller`, async (t) => {
     const wire = await startCut(t, await startServer(t));
     const client = await kinds[name].one(t, { url: `redis://127.0.0.1:${wire.port}` },
-      { autoResendUnfulfilledCommands: true, maxRetriesPerRequest: 0 });
-    assert.equal((await takenByLostCall(t, new Slidewin(client), wire)).taken, 1);
+      { autoResendUnfulfilledCommands: false, maxRetriesPerRequest: 20 });
+    const { taken, outcome } = await takenByLostCall(t, new Slidewin(client, { timeoutMs: 500 }), wire);
+    assert.equal(taken, 1);
+    assert.ok(outcome instanceof NoAnswerError, outcome);
   });
 
   test(`${name}: a Cluster sends again by default, and is refused`, async (t) => {
