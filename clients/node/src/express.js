@@ -1,6 +1,9 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { slidewinOf } from './index.js';
 
+// More than anybody counts. Close to 2^53, the most that the server takes, clients round the integers that they read.
+const UNLIMITED = 1e15;
+
 /** A Store for express-rate-limit. See express.d.ts. */
 export class SlidewinStore {
   localKeys = false; // other processes count on the same keys
@@ -10,6 +13,7 @@ export class SlidewinStore {
   #limits;
   #most;
   #fallback;
+  #lastHits = Promise.resolve();
   #onError;
   // express-rate-limit calls decrement(key) for the request whose increment(key) it called before, and says no more. So
   // increment leaves the admission in the request's own context, where decrement finds it.
@@ -25,7 +29,7 @@ export class SlidewinStore {
 
   init(options) {
     // A limit that is a function is asked after the store: then each request counts, also one that it refuses.
-    const fixed = typeof options.limit === 'function' ? Number.MAX_SAFE_INTEGER : options.limit;
+    const fixed = typeof options.limit === 'function' ? UNLIMITED : options.limit;
     this.#windowMs = options.windowMs;
     this.#limits = { window: `${options.windowMs}ms`, limit: this.#most ?? fixed };
     this.#fallback?.init?.(options);
@@ -42,8 +46,15 @@ export class SlidewinStore {
       this.#onError?.(error);
       if (!this.#fallback) throw error;
       admission.byFallback = true;
-      return this.#fallback.increment(key);
+      return this.#incrementFallback(key);
     }
+  }
+
+  // One call after the other, each with a copy: MemoryStore answers an object that its next call changes.
+  #incrementFallback(key) {
+    const hits = this.#lastHits.then(async () => ({ ...await this.#fallback.increment(key) }));
+    this.#lastHits = hits.catch(() => {});
+    return hits;
   }
 
   async decrement(key) {
