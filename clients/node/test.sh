@@ -36,4 +36,4 @@ flock -u 9
 export SLIDEWIN_TARBALL=$run/$tarball
 cd "$run"
 (($#)) || set -- tests/*.test.js
-node --test --test-timeout 60000 --test-reporter spec "$@"
+node --test --test-timeout 240000 --test-reporter spec "$@"

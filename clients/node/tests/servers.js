@@ -19,7 +19,7 @@ export async function until(what, condition) {
 }
 
 /** A port that nobody listens on. The one 10,000 above is free too: a cluster's nodes talk there. */
-async function freePort() {
+export async function freePort() {
   for (;;) {
     const port = 20_000 + Math.floor(Math.random() * 12_000);
     if (await isFree(port) && await isFree(port + 10_000)) return port;
