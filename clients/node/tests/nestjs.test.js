@@ -41,7 +41,6 @@ for (const [name, { one }] of Object.entries(kinds)) {
       assert.deepEqual(await atOnce(50, url), { 200: 10, 429: 40 });
     });
   }
-
 }
 
 for (const name of ['node-redis 6', 'ioredis 6']) {
@@ -67,25 +66,25 @@ test('headers of several throttlers', async (t) => {
 
 test('the window slides: after a refusal a client may come back when there is room', async (t) => {
   const storage = await storageOn(t, await startServer(t));
-  const hit = () => storage.increment('ann', 1000, 2, 1000, 'default');
-  assert.deepEqual(await hit(), { totalHits: 1, timeToExpire: 1, isBlocked: false, timeToBlockExpire: 0 });
-  await sleep(600);
+  const hit = () => storage.increment('ann', 2000, 2, 2000, 'default');
+  assert.deepEqual(await hit(), { totalHits: 1, timeToExpire: 2, isBlocked: false, timeToBlockExpire: 0 });
+  await sleep(1200);
   await hit();
   assert.deepEqual(await hit(), { totalHits: 3, timeToExpire: 1, isBlocked: true, timeToBlockExpire: 1 });
-  await sleep(420);
+  await sleep(820);
   assert.equal((await hit()).isBlocked, false);
   assert.equal((await hit()).isBlocked, true);
 });
 
 test('a block of another length begins with the first refusal, and the count then starts anew', async (t) => {
   const storage = await storageOn(t, await startServer(t));
-  const hit = () => storage.increment('ann', 60_000, 2, 1000, 'default');
+  const hit = () => storage.increment('ann', 60_000, 2, 2000, 'default');
   await hit();
   await hit();
-  assert.deepEqual(await hit(), { totalHits: 3, timeToExpire: 1, isBlocked: true, timeToBlockExpire: 1 });
-  await sleep(500);
+  assert.deepEqual(await hit(), { totalHits: 3, timeToExpire: 2, isBlocked: true, timeToBlockExpire: 2 });
+  await sleep(1000);
   assert.equal((await hit()).isBlocked, true);
-  await sleep(510); // a refusal does not make it longer
+  await sleep(1010); // a refusal does not make it longer
   assert.equal((await hit()).totalHits, 1);
 });
 
