@@ -152,6 +152,10 @@ test('Redis stops: 500, or served with passOnStoreError, or counted by the fallb
 test('Redis stops before an admission can be given back: told, and the process lives', async (t) => {
   const { server, slidewin } = await makeSlidewin(t);
   const errors = [];
+  const fatal = [];
+  const onFatal = (error) => fatal.push(error);
+  process.on('unhandledRejection', onFatal);
+  t.after(() => process.off('unhandledRejection', onFatal));
   const store = new SlidewinStore({ client: slidewin, onError: (error) => errors.push(error) });
   const url = await serve(t, { limit: 10, skipFailedRequests: true, store }, async (req, res) => {
     await server.stop();
@@ -159,4 +163,6 @@ test('Redis stops before an admission can be given back: told, and the process l
   });
   assert.equal((await fetch(url)).status, 500);
   await until('it is told', () => errors.length === 1);
+  await sleep(50);
+  assert.deepEqual(fatal, [], 'this would end the process');
 });
