@@ -64,7 +64,7 @@ export class SlidewinStore {
     try {
       await this.#slidewin.refund(this.prefix + key, receipt);
     } catch (error) {
-      this.#onError?.(error); // nobody awaits this: thrown, it would end the process
+      this.#onError?.(error); // in express-rate-limit up to 8.6 nobody would catch it, and the process would end
     }
   }
 
