@@ -10,13 +10,17 @@ const closed = (t, client, close) => {
   return client;
 };
 
-const nodeRedis = ({ createClient, createCluster }) => ({
+const nodeRedis = ({ createClient, createCluster, createSentinel }) => ({
   one: async (t, { url }) => {
     const client = createClient({ url });
     return closed(t, client, () => client.isOpen && client.destroy()).connect();
   },
   cluster: async (t, nodes) => {
     const client = createCluster({ rootNodes: nodes.map(({ url }) => ({ url })) });
+    return closed(t, client, () => client.destroy()).connect();
+  },
+  sentinel: async (t, port) => {
+    const client = createSentinel({ name: 'main', sentinelRootNodes: [{ host: '127.0.0.1', port }] });
     return closed(t, client, () => client.destroy()).connect();
   },
 });
@@ -31,6 +35,10 @@ const ioredis = ({ Redis, Cluster }) => ({
     closed(t, client, () => client.disconnect());
     await client.ping();
     return client;
+  },
+  sentinel: async (t, port) => {
+    const client = new Redis({ name: 'main', sentinels: [{ host: '127.0.0.1', port }], maxRetriesPerRequest: 0 });
+    return closed(t, client, () => client.disconnect());
   },
 });
 

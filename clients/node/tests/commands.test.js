@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Slidewin } from 'slidewin';
 import { kinds } from './clients.js';
-import { startCluster, startServer } from './servers.js';
+import { startCluster, startSentinel, startServer } from './servers.js';
 
 const minute = { window: '1m', limit: 3 };
 
@@ -48,9 +48,14 @@ async function testCommands(slidewin, key) {
   assert.equal((await slidewin.check(Buffer.from([0xff, 0, 0x7b, 0x7d]), minute)).admitted, true);
 }
 
-for (const [name, { one, cluster }] of Object.entries(kinds)) {
+for (const [name, { one, cluster, sentinel }] of Object.entries(kinds)) {
   test(`${name}: one server`, async (t) => {
     await testCommands(new Slidewin(await one(t, await startServer(t))), 'user:42');
+  });
+
+  test(`${name}: through a sentinel`, async (t) => {
+    const client = await sentinel(t, await startSentinel(t, await startServer(t)));
+    await testCommands(new Slidewin(client, { allowResend: name.startsWith('node-redis') }), 'user:42');
   });
 
   test(`${name}: a cluster, where each call goes straight to its node`, async (t) => {

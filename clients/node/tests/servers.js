@@ -1,7 +1,7 @@
 // Real servers on loopback, with the module. A server is killed at the end of the test that started it.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -123,6 +123,22 @@ export async function startCluster(t) {
     });
   }
   return nodes;
+}
+
+/** A sentinel that watches this server as `main`, for this test; its port. */
+export async function startSentinel(t, server) {
+  const sentinel = new Server();
+  sentinel.dir = mkdtempSync(join(tmpdir(), 'slidewin-'));
+  sentinel.port = await freePort();
+  const conf = join(sentinel.dir, 'sentinel.conf');
+  writeFileSync(conf, `bind 127.0.0.1\nport ${sentinel.port}\nsentinel monitor main 127.0.0.1 ${server.port} 1\n`);
+  sentinel.args = [conf, '--sentinel'];
+  t.after(async () => {
+    await sentinel.stop();
+    rmSync(sentinel.dir, { recursive: true });
+  });
+  await sentinel.start();
+  return sentinel.port;
 }
 
 /** Redis behind a wire that can be cut after a command has arrived and before its reply comes back. */
