@@ -1,6 +1,7 @@
 // A small shop with limits on its routes. `node shop.mjs` serves it on PORT, 3000 if that is not set.
 import { randomUUID, timingSafeEqual } from 'node:crypto';
 import express from 'express';
+import { ipKeyGenerator } from 'express-rate-limit';
 import { limited, withoutRedis } from './limiter.mjs';
 
 const app = express();
@@ -9,7 +10,7 @@ app.use(express.urlencoded({ extended: false }));
 
 const PASSWORD = Buffer.from('correct horse'); // of every user of this shop
 const sessions = new Map(); // of this process: a shop with more than one has them elsewhere
-const address = (req) => req.ip;
+const address = (req) => ipKeyGenerator(req.ip); // of an IPv6 visitor the network
 const user = (req) => sessions.get(/session=([\w-]+)/.exec(req.headers.cookie)?.[1]) ?? `guest at ${address(req)}`;
 const isRight = (password) =>
   Buffer.byteLength(password) === PASSWORD.length && timingSafeEqual(Buffer.from(password), PASSWORD);
@@ -27,10 +28,9 @@ app.get('/search',
 // 5 failed attempts in 5 minutes: an attempt takes one, a success gives it back. Who guesses passwords must not win by
 // taking Redis down, so this route closes.
 app.post('/login',
-  limited({ name: 'login', window: 300, limit: 5, by: (req) => req.body?.user, whenDown: 'closed' }),
-  async (req, res) => {
+  limited({ name: 'login', window: 300, limit: 5, by: (req) => String(req.body?.user), whenDown: 'closed', skipSuccessfulRequests: true }),
+  (req, res) => {
     if (!isRight(String(req.body?.password))) return res.status(401).send('Wrong password.\n');
-    await req.giveBack();
     const session = randomUUID();
     sessions.set(session, req.body.user);
     return res.set('Set-Cookie', `session=${session}; HttpOnly; SameSite=Lax`).send('Welcome.\n');

@@ -1,0 +1,94 @@
+// Each command through each client, on one server and in a cluster.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Slidewin } from 'slidewin';
+import { kinds } from './clients.js';
+import { startCluster, startSentinel, startServer } from './servers.js';
+
+const minute = { window: '1m', limit: 3 };
+
+async function testCommands(slidewin, key) {
+  const first = await slidewin.check(key, minute);
+  assert.equal(first.admitted, true);
+  assert.equal(first.receipt, 0);
+  assert.equal(first.retryAfterMs, 0);
+  const [window] = first.windows;
+  assert.equal(first.windows.length, 1);
+  assert.deepEqual([window.limit, window.remaining, window.retryAfterMs], [3, 2, 0]);
+  for (const ms of [window.resetAfterMs, window.oldestAfterMs]) assert.ok(ms > 50_000 && ms <= 60_001, `${ms} ms`);
+
+  const { receipt } = await slidewin.check(key, [minute, { window: 0.5, limit: 9 }], { cost: 2, receipt: true });
+  assert.ok(receipt > 2 ** 50 && Number.isSafeInteger(receipt), `receipt ${receipt}`);
+  const refused = await slidewin.check(key, [minute, { window: '7d', limit: 5 }]);
+  assert.equal(refused.admitted, false);
+  assert.deepEqual(refused.windows.map(({ limit, remaining }) => [limit, remaining]), [[3, 0], [5, 2]]);
+  assert.ok(refused.retryAfterMs > 50_000 && refused.retryAfterMs <= 60_001, `${refused.retryAfterMs} ms`);
+  assert.equal((await slidewin.check(key, [minute, { window: 1, limit: 1 }], { cost: 2 })).retryAfterMs, -1);
+
+  assert.equal((await slidewin.peek(key, minute)).admitted, false);
+  assert.equal(await slidewin.refund(key, receipt, { cost: 1 }), 1);
+  assert.equal((await slidewin.peek(key, minute)).windows[0].remaining, 1);
+  assert.equal((await slidewin.peek(key, minute, { cost: 2 })).admitted, false);
+  assert.equal(await slidewin.refund(key, receipt), 1);
+  assert.equal(await slidewin.refund(key, receipt), 0);
+
+  const forced = await slidewin.check(key, minute, { cost: 9, force: true, resolution: '10ms' });
+  assert.deepEqual([forced.admitted, forced.windows[0].remaining], [true, 0]);
+  const [offender] = await slidewin.offenders();
+  assert.deepEqual(offender, { key, refused: 2, tooHighBy: 0 });
+  assert.equal((await slidewin.offenders({ count: 1, reset: true })).length, 1);
+  assert.deepEqual(await slidewin.offenders(), []);
+
+  assert.equal(await slidewin.reset(key), true);
+  assert.equal(await slidewin.reset(key), false);
+  assert.equal((await slidewin.peek(key, minute)).windows[0].remaining, 3);
+  await assert.rejects(slidewin.check(key, { window: 'soon', limit: 3 }), /ERR window must be a duration/);
+  await slidewin.send(key, false, ['SET', key, 'text']);
+  await assert.rejects(slidewin.check(key, minute), /WRONGTYPE/);
+  assert.equal((await slidewin.check(Buffer.from([0xff, 0, 0x7b, 0x7d]), minute)).admitted, true);
+}
+
+for (const [name, { one, cluster, sentinel }] of Object.entries(kinds)) {
+  test(`${name}: one server`, async (t) => {
+    await testCommands(new Slidewin(await one(t, await startServer(t))), 'user:42');
+  });
+
+  test(`${name}: through a sentinel`, async (t) => {
+    const client = await sentinel(t, await startSentinel(t, await startServer(t)));
+    await testCommands(new Slidewin(client, { allowResend: name.startsWith('node-redis') }), 'user:42');
+  });
+
+  test(`${name}: a cluster, where each call goes straight to its node`, async (t) => {
+    const nodes = await startCluster(t);
+    const slidewin = new Slidewin(await cluster(t, nodes));
+    await testCommands(slidewin, 'user:42');
+    const admitted = await Promise.all(Array.from({ length: 200 }, (_, i) => slidewin.check(`user:${i % 20}`, minute)));
+    assert.equal(admitted.filter((decision) => decision.admitted).length, 60);
+    const stats = await Promise.all(nodes.map((node) => node.command('INFO errorstats')));
+    assert.ok(!stats.some((text) => text.includes('MOVED')), 'a node had to send a client elsewhere');
+  });
+}
+
+for (const name of ['ioredis 5', 'ioredis 6']) {
+  test(`${name}: with autopipelining, one server and a cluster`, async (t) => {
+    const server = await startServer(t);
+    const nodes = await startCluster(t);
+    for (const client of [
+      await kinds[name].one(t, server, { enableAutoPipelining: true }),
+      await kinds[name].cluster(t, nodes, { enableAutoPipelining: true }),
+    ]) {
+      const slidewin = new Slidewin(client);
+      const decisions = await Promise.all(Array.from({ length: 200 }, (_, i) => slidewin.check(`user:${i % 20}`, minute)));
+      assert.equal(decisions.filter(({ admitted }) => admitted).length, 60);
+    }
+  });
+
+  test(`${name}: integers that come as strings`, async (t) => {
+    const slidewin = new Slidewin(await kinds[name].one(t, await startServer(t), { stringNumbers: true }));
+    await testCommands(slidewin, 'user:42');
+  });
+}
+
+test('what is no client', () => {
+  for (const client of [undefined, {}, { get() {} }]) assert.throws(() => new Slidewin(client), TypeError);
+});
