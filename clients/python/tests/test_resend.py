@@ -81,7 +81,9 @@ def test_what_a_cluster_client_does_by_default(lossy_cluster, cluster):
 
 
 async def test_asyncio_cluster(lossy_cluster, cluster):
-    limiter = slidewin.asyncio.Slidewin(AsyncRedisCluster(**lossy_cluster, retry=slidewin.asyncio.NO_RETRY))
+    client = AsyncRedisCluster(**lossy_cluster, retry=slidewin.asyncio.NO_RETRY)
+    await client.initialize()  # else its first call goes to any node, and it is MOVED that is lost
+    limiter = slidewin.asyncio.Slidewin(client)
     with pytest.raises(redis.ConnectionError):
         await limiter.check("k", 60, 100)
     await limiter.aclose()
