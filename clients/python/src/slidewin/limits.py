@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import limits.aio.storage
 import limits.storage
 from limits.errors import ConfigurationError
+from packaging.version import Version
 
 from slidewin.arguments import Argument, Duration, duration
 from slidewin.replies import Standing
@@ -101,6 +102,7 @@ class SlidewinSentinelStorage(_MovingWindow, limits.storage.RedisSentinelStorage
 class _AsyncMovingWindow(_AsyncStorage):
     """What our asyncio storages do in place of limits' own."""
 
+    DEPENDENCIES = {"redis": Version("6.0")}  # limits imports all that are named here
     bridge: Any  # that of redis-py
 
     def __init__(
