@@ -13,7 +13,7 @@ from redis.cluster import RedisCluster
 
 import slidewin.asyncio
 import slidewin.limits
-from slidewin import NO_RETRY, Slidewin
+from slidewin import Slidewin
 
 
 @pytest.fixture
@@ -70,7 +70,7 @@ def keys_of(node):
 
 def test_cluster(lossy_cluster, cluster):
     with pytest.raises(redis.ConnectionError):
-        Slidewin(RedisCluster(**lossy_cluster, retry=NO_RETRY)).check("k", 60, 100)
+        Slidewin(RedisCluster(**lossy_cluster)).check("k", 60, 100)
     assert cluster_entries(cluster) == 1
 
 
@@ -81,13 +81,29 @@ def test_what_a_cluster_client_does_by_default(lossy_cluster, cluster):
 
 
 async def test_asyncio_cluster(lossy_cluster, cluster):
-    client = AsyncRedisCluster(**lossy_cluster, retry=slidewin.asyncio.NO_RETRY)
-    await client.initialize()  # else its first call goes to any node, and it is MOVED that is lost
+    client = AsyncRedisCluster(**lossy_cluster)
     limiter = slidewin.asyncio.Slidewin(client)
     with pytest.raises(redis.ConnectionError):
         await limiter.check("k", 60, 100)
     await limiter.aclose()
     assert cluster_entries(cluster) == 1
+
+
+def test_limits_cluster(lossy_cluster, cluster):
+    storage = storage_from_string("slidewin+cluster://", **lossy_cluster)
+    with pytest.raises(redis.ConnectionError):
+        limits.strategies.MovingWindowRateLimiter(storage).hit(limits.parse("100/minute"))
+    sizes = [redis.Redis(port=node.port).zcard(key) for node in cluster.nodes for key in keys_of(node)]
+    assert sizes == [1]
+
+
+async def test_limits_asyncio_cluster(lossy_cluster, cluster):
+    storage = storage_from_string("async+slidewin+cluster://", **lossy_cluster)
+    with pytest.raises(redis.ConnectionError):
+        await limits.aio.strategies.MovingWindowRateLimiter(storage).hit(limits.parse("100/minute"))
+    await storage.bridge.storage.aclose()
+    sizes = [redis.Redis(port=node.port).zcard(key) for node in cluster.nodes for key in keys_of(node)]
+    assert sizes == [1]
 
 
 def test_limits(lossy, client):
@@ -111,7 +127,6 @@ async def test_limits_asyncio(lossy, client):
         lambda: Slidewin(redis.Redis()),
         lambda: slidewin.asyncio.Slidewin(redis.asyncio.Redis()),
         lambda: Slidewin.from_url("redis://127.0.0.1", retry=None, retry_on_error=[ConnectionError]),
-        lambda: slidewin.asyncio.Slidewin(AsyncRedisCluster("127.0.0.1", 1)),
         lambda: storage_from_string("slidewin://127.0.0.1:1", retry=redis.Redis().get_retry()),
         lambda: storage_from_string("async+slidewin://127.0.0.1:1", retry=redis.asyncio.Redis().get_retry()),
     ],
@@ -120,7 +135,3 @@ async def test_a_client_that_would_is_refused(make):
     with pytest.raises(ValueError, match="retry=slidewin.NO_RETRY"):
         make()
 
-
-def test_a_cluster_client_that_would_is_refused(cluster):
-    with pytest.raises(ValueError, match="retry=slidewin.NO_RETRY"):
-        Slidewin(RedisCluster("127.0.0.1", cluster.nodes[0].port))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import redis
 import redis.asyncio
 from redis.asyncio.cluster import RedisCluster
 
@@ -13,7 +12,7 @@ from slidewin.arguments import Argument, Duration, Key
 from slidewin.pause import Pause
 from slidewin.replies import Decision, Offender
 from slidewin.resend import NO_RETRY_ASYNC as NO_RETRY
-from slidewin.resend import refuse_resending
+from slidewin.resend import execute_once_async, refuse_resending
 
 __all__ = ["NO_RETRY", "Slidewin"]
 
@@ -31,8 +30,9 @@ class Slidewin:
     @classmethod
     def from_url(cls, url: str, *, cluster: bool = False, pause_s: float = 0, **options: Any) -> Slidewin:
         """For a server, or the cluster that it is a node of. The options are those of `Redis.from_url`."""
-        make: Any = RedisCluster if cluster else redis.asyncio.Redis
-        return cls(make.from_url(url, **{"retry": NO_RETRY, **options}), pause_s=pause_s)
+        if cluster:
+            return cls(RedisCluster.from_url(url, **options), pause_s=pause_s)
+        return cls(redis.asyncio.Redis.from_url(url, **{"retry": NO_RETRY, **options}), pause_s=pause_s)
 
     async def check(
         self,
@@ -46,7 +46,7 @@ class Slidewin:
     ) -> Decision:
         """See `slidewin.Slidewin.check`."""
         command = arguments.check(key, window, limit, more, cost, resolution, force)
-        return replies.decision(await self._ask(command), receipt=resolution is None)
+        return replies.decision(await self._ask_once(key, command), receipt=resolution is None)
 
     async def peek(self, key: Key, window: Duration, limit: int, *more: Duration | int, cost: int = 1) -> Decision:
         """See `slidewin.Slidewin.peek`."""
@@ -54,7 +54,7 @@ class Slidewin:
 
     async def refund(self, key: Key, receipt: int, cost: int | None = None) -> int:
         """See `slidewin.Slidewin.refund`."""
-        return int(await self._ask(arguments.refund(key, receipt, cost)))
+        return int(await self._ask_once(key, arguments.refund(key, receipt, cost)))
 
     async def offenders(self, count: int = 10, *, reset: bool = False) -> list[Offender]:
         """See `slidewin.Slidewin.offenders`."""
@@ -74,9 +74,9 @@ class Slidewin:
         await self.client.aclose()
 
     async def _ask(self, command: list[Argument], **options: Any) -> Any:
-        self._pause.wait_is_over()
-        try:
+        with self._pause:
             return await self.client.execute_command(*command, **options)
-        except (redis.ConnectionError, redis.TimeoutError):
-            self._pause.begin()
-            raise
+
+    async def _ask_once(self, key: Key, command: list[Argument]) -> Any:
+        with self._pause:
+            return await execute_once_async(self.client, key, command)

@@ -11,7 +11,7 @@ from slidewin import arguments, replies
 from slidewin.arguments import Argument, Duration, Key
 from slidewin.pause import Pause
 from slidewin.replies import Decision, Offender
-from slidewin.resend import NO_RETRY, refuse_resending
+from slidewin.resend import NO_RETRY, execute_once, refuse_resending
 
 
 class Slidewin:
@@ -20,7 +20,8 @@ class Slidewin:
 
     An error of the server is raised as redis-py raises it: `redis.exceptions.ResponseError` with the module's text for
     a wrong argument, `ConnectionError` or `TimeoutError` when there is no answer. A call without an answer may have
-    been counted. It is not sent again, and a client that would do so is refused with ValueError.
+    been counted. It is not sent again, and a client that would do so is refused with ValueError (a cluster's can be
+    kept from it).
 
     pause_s: after a failure to get an answer, calls raise `Paused` (a ConnectionError) at once for so many seconds.
     """
@@ -33,8 +34,9 @@ class Slidewin:
     @classmethod
     def from_url(cls, url: str, *, cluster: bool = False, pause_s: float = 0, **options: Any) -> Slidewin:
         """For a server, or the cluster that it is a node of. The options are those of `Redis.from_url`."""
-        make: Any = RedisCluster if cluster else redis.Redis
-        return cls(make.from_url(url, **{"retry": NO_RETRY, **options}), pause_s=pause_s)
+        if cluster:
+            return cls(RedisCluster.from_url(url, **options), pause_s=pause_s)
+        return cls(redis.Redis.from_url(url, **{"retry": NO_RETRY, **options}), pause_s=pause_s)
 
     def check(
         self,
@@ -53,7 +55,7 @@ class Slidewin:
         force: admit it whatever the limits say, for units that are spent already.
         """
         command = arguments.check(key, window, limit, more, cost, resolution, force)
-        return replies.decision(self._ask(command), receipt=resolution is None)
+        return replies.decision(self._ask_once(key, command), receipt=resolution is None)
 
     def peek(self, key: Key, window: Duration, limit: int, *more: Duration | int, cost: int = 1) -> Decision:
         """What `check` would decide. It writes nothing, and runs on replicas."""
@@ -61,7 +63,7 @@ class Slidewin:
 
     def refund(self, key: Key, receipt: int, cost: int | None = None) -> int:
         """Gives back what the admission of that receipt took, or `cost` units of it; the units given back."""
-        return int(self._ask(arguments.refund(key, receipt, cost)))
+        return int(self._ask_once(key, arguments.refund(key, receipt, cost)))
 
     def offenders(self, count: int = 10, *, reset: bool = False) -> list[Offender]:
         """The keys with the most refusals lately, heaviest first; in a cluster those of all primaries.
@@ -79,9 +81,9 @@ class Slidewin:
         return bool(self._ask(["DEL", key]))
 
     def _ask(self, command: list[Argument], **options: Any) -> Any:
-        self._pause.wait_is_over()
-        try:
+        with self._pause:
             return self.client.execute_command(*command, **options)
-        except (redis.ConnectionError, redis.TimeoutError):
-            self._pause.begin()
-            raise
+
+    def _ask_once(self, key: Key, command: list[Argument]) -> Any:
+        with self._pause:
+            return execute_once(self.client, key, command)

@@ -6,7 +6,7 @@ Moving windows are served by SLIDEWIN.CHECK and SLIDEWIN.PEEK. Everything else i
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 import limits.aio.storage
@@ -16,7 +16,7 @@ from packaging.version import Version
 
 from slidewin.arguments import Argument, Duration, duration
 from slidewin.replies import Standing
-from slidewin.resend import NO_RETRY, NO_RETRY_ASYNC, refuse_resending
+from slidewin.resend import NO_RETRY, NO_RETRY_ASYNC, execute_once, execute_once_async, refuse_resending
 
 # limits copies the methods of a base into each class derived from it, so a mixin that were a storage itself would bring
 # the wrong `reset` for clusters.
@@ -55,26 +55,26 @@ def _moving_window(reply: Sequence[int], expiry: int) -> tuple[float, int]:
 class _MovingWindow(_Storage):
     """What our blocking storages do in place of limits' own."""
 
+    DEFAULTS: Mapping[str, Any] = {"retry": NO_RETRY}
+
     def __init__(self, uri: str, *args: Any, resolution: Duration | None = None, **options: Any) -> None:
         """resolution: as of SLIDEWIN.CHECK, to bound the memory of large limits. All else as limits' own storage, but
-        for `retry`: a client that sends a hit again would count it twice, so there is no retry."""
+        for `retry`: a client that sends a hit again would count it twice."""
         self._resolution = resolution
-        super().__init__(_redis_uri(uri), *args, **{"retry": NO_RETRY, **options})
+        super().__init__(_redis_uri(uri), *args, **{**self.DEFAULTS, **options})
         refuse_resending(self.storage)
 
     def acquire_entry(self, key: str, limit: int, expiry: int, amount: int = 1) -> bool:
         if amount == 0:
             return True  # takes nothing, so there is nothing to decide; the module has no such cost
-        command = _check(self.prefixed_key(key) + SUFFIX, limit, expiry, amount, self._resolution)
-        return bool(self._ask(command))
+        key = self.prefixed_key(key) + SUFFIX
+        command = _check(key, limit, expiry, amount, self._resolution)
+        return bool(execute_once(self.get_connection(), key, command))
 
     def get_moving_window(self, key: str, limit: int, expiry: int) -> tuple[float, int]:
         command = _peek(self.prefixed_key(key) + SUFFIX, limit, expiry)
-        return _moving_window(self._ask(command), expiry)
-
-    def _ask(self, command: list[Argument]) -> Any:
         client: Any = self.get_connection()  # limits' type for it has no execute_command
-        return client.execute_command(*command)
+        return _moving_window(client.execute_command(*command), expiry)
 
     def clear(self, key: str) -> None:
         super().clear(key)
@@ -91,6 +91,7 @@ class SlidewinClusterStorage(_MovingWindow, limits.storage.RedisClusterStorage):
     """`slidewin+cluster://host:port,host:port`."""
 
     STORAGE_SCHEME = ["slidewin+cluster"]
+    DEFAULTS = {}
 
 
 class SlidewinSentinelStorage(_MovingWindow, limits.storage.RedisSentinelStorage):
@@ -103,6 +104,7 @@ class _AsyncMovingWindow(_AsyncStorage):
     """What our asyncio storages do in place of limits' own."""
 
     DEPENDENCIES = {"redis": Version("6.0")}  # limits imports all that are named here
+    DEFAULTS: Mapping[str, Any] = {"retry": NO_RETRY_ASYNC}
     bridge: Any  # that of redis-py
 
     def __init__(
@@ -117,22 +119,20 @@ class _AsyncMovingWindow(_AsyncStorage):
         if implementation != "redispy":
             raise ConfigurationError(f"slidewin's storages use redis-py, not {implementation}")
         self._resolution = resolution
-        options = {"retry": NO_RETRY_ASYNC, **options}
+        options = {**self.DEFAULTS, **options}
         super().__init__(_redis_uri(uri), wrap_exceptions, implementation, **options)
         refuse_resending(self.bridge.storage)
 
     async def acquire_entry(self, key: str, limit: int, expiry: int, amount: int = 1) -> bool:
         if amount == 0:
             return True
-        command = _check(self.bridge.prefixed_key(key) + SUFFIX, limit, expiry, amount, self._resolution)
-        return bool(await self._ask(command))
+        key = self.bridge.prefixed_key(key) + SUFFIX
+        command = _check(key, limit, expiry, amount, self._resolution)
+        return bool(await execute_once_async(self.bridge.get_connection(), key, command))
 
     async def get_moving_window(self, key: str, limit: int, expiry: int) -> tuple[float, int]:
         command = _peek(self.bridge.prefixed_key(key) + SUFFIX, limit, expiry)
-        return _moving_window(await self._ask(command), expiry)
-
-    async def _ask(self, command: list[Argument]) -> Any:
-        return await self.bridge.get_connection().execute_command(*command)
+        return _moving_window(await self.bridge.get_connection().execute_command(*command), expiry)
 
     async def clear(self, key: str) -> None:
         await super().clear(key)
@@ -149,6 +149,7 @@ class AsyncSlidewinClusterStorage(_AsyncMovingWindow, limits.aio.storage.RedisCl
     """`async+slidewin+cluster://host:port,host:port`."""
 
     STORAGE_SCHEME = ["async+slidewin+cluster"]
+    DEFAULTS = {}
 
 
 class AsyncSlidewinSentinelStorage(_AsyncMovingWindow, limits.aio.storage.RedisSentinelStorage):

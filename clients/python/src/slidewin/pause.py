@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from redis.exceptions import ConnectionError
+from redis.exceptions import ConnectionError, TimeoutError
 
 
 class Paused(ConnectionError):
@@ -12,16 +12,16 @@ class Paused(ConnectionError):
 
 
 class Pause:
-    """Of how many seconds, and since when. With 0 seconds every call asks."""
+    """A context for each call. When one fails for want of an answer, those of the next seconds raise Paused."""
 
     def __init__(self, seconds: float) -> None:
         self._seconds = seconds
         self._until = 0.0
 
-    def wait_is_over(self) -> None:
-        """Raises Paused if the last failure is too young."""
+    def __enter__(self) -> None:
         if time.monotonic() < self._until:
             raise Paused(f"the server failed less than {self._seconds} s ago")
 
-    def begin(self) -> None:
-        self._until = time.monotonic() + self._seconds
+    def __exit__(self, _type: object, error: BaseException | None, _traceback: object) -> None:
+        if isinstance(error, (ConnectionError, TimeoutError)):
+            self._until = time.monotonic() + self._seconds
