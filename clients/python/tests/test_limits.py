@@ -108,6 +108,14 @@ def test_an_empty_window(on):
     assert 59 < reset - time.time() <= 60
 
 
+def test_the_window_is_reset_when_its_oldest_hit_leaves(on):
+    on.moving.hit(TEN, "ann")
+    first = on.moving.get_window_stats(TEN, "ann").reset_time
+    time.sleep(0.3)
+    on.moving.hit(TEN, "ann")
+    assert abs(on.moving.get_window_stats(TEN, "ann").reset_time - first) < 0.2
+
+
 def test_clear_and_reset(on):
     for name in "ann", "bob":
         on.moving.hit(TEN, name)
