@@ -13,7 +13,7 @@ examples=$root/examples
 screenshot=${1:-$installed/live.png}
 
 mapfile -t requirements <"$examples/flask/requirements.txt"
-python_packages flask "${requirements[@]}" selenium==4.40.0
+python_packages flask "${requirements[@]}" -e "$root/clients/python" selenium==4.40.0
 need node nodejs npm
 mapfile -t dependencies < <(node -p '
     Object.entries(require(process.argv[1]).dependencies).map((pair) => pair.join("@")).join("\n")' \
