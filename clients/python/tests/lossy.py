@@ -3,6 +3,7 @@
 import re
 import socket
 import threading
+from contextlib import suppress
 
 CHECK = re.compile(rb"\*\d+\r\n\$14\r\nSLIDEWIN\.CHECK\r\n")
 ECHO = b"*2\r\n$4\r\nECHO\r\n$4\r\nlost\r\n"
@@ -30,7 +31,7 @@ class Lossy:
 
     @staticmethod
     def _requests(near, far, losing):
-        with near, far:
+        with near, far, suppress(OSError):  # the other direction may have ended it
             while request := near.recv(65536):
                 if CHECK.search(request):
                     losing.set()
@@ -40,14 +41,15 @@ class Lossy:
     @staticmethod
     def _replies(near, far, losing):
         swallowed = b""
-        while reply := far.recv(65536):
-            if not losing.is_set():
-                near.sendall(reply)
-                continue
-            swallowed += reply
-            if b"lost" in swallowed:  # the server has come to what was sent behind the CHECK
-                near.shutdown(socket.SHUT_RDWR)
-                return
+        with suppress(OSError):
+            while reply := far.recv(65536):
+                if not losing.is_set():
+                    near.sendall(reply)
+                    continue
+                swallowed += reply
+                if b"lost" in swallowed:  # the server has come to what was sent behind the CHECK
+                    near.shutdown(socket.SHUT_RDWR)
+                    return
 
     def __enter__(self):
         return self
