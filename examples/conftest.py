@@ -1,4 +1,4 @@
-"""What the tests of the examples share: both shops, and Redis servers that can be killed, restarted and frozen."""
+"""What the tests of the examples share: the Flask shop, and Redis servers that can be killed, restarted and frozen."""
 
 import http.client
 import os
@@ -11,11 +11,7 @@ from urllib.parse import urlencode
 import pytest
 from servers import ROOT, Server, free_port, wait_until
 
-COMMANDS = {
-    "Flask": [sys.executable, ROOT / "examples/flask/shop.py"],
-    # Beside its packages, where scripts/test-examples.sh has put a copy.
-    "Express": ["node", ROOT / "target/clients/express/shop.mjs"],
-}
+COMMAND = [sys.executable, ROOT / "examples/flask/shop.py"]
 
 
 class Answer:
@@ -31,11 +27,11 @@ class Answer:
 class Shop:
     """A process that serves the shop on a port of its own. As a context it is killed at the end."""
 
-    def __init__(self, name, redis):
+    def __init__(self, redis):
         self.port = free_port()
         environment = {**os.environ, "PORT": str(self.port), "REDIS_URL": redis.url}
         silent = subprocess.DEVNULL
-        self.process = subprocess.Popen(COMMANDS[name], env=environment, stdout=silent, stderr=silent)
+        self.process = subprocess.Popen(COMMAND, env=environment, stdout=silent, stderr=silent)
         try:
             wait_until("the shop is open, and knows Redis", self._is_open)
         except BaseException:
@@ -88,13 +84,7 @@ def redis():
         yield server
 
 
-@pytest.fixture(scope="module", params=COMMANDS)
-def shop(request, redis):
-    with Shop(request.param, redis) as shop:
-        yield shop
-
-
 @pytest.fixture(scope="module")
-def flask_shop(redis):
-    with Shop("Flask", redis) as shop:
+def shop(redis):
+    with Shop(redis) as shop:
         yield shop

@@ -54,8 +54,8 @@ class Page:
 
 
 @pytest.fixture
-def page(flask_shop, tmp_path):
-    page = Page(f"http://127.0.0.1:{flask_shop.port}/live", tmp_path)
+def page(shop, tmp_path):
+    page = Page(f"http://127.0.0.1:{shop.port}/live", tmp_path)
     yield page
     page.quit()
 

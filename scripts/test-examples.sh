@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Tests the examples: both shops over HTTP while Redis is killed, restarted and frozen, and the live page in Chromium.
+# Tests the Flask example: the shop over HTTP while Redis is killed, restarted and frozen, and the live page in Chromium.
 #
 #   scripts/test-examples.sh [SCREENSHOT]    the live page's picture, else target/clients/live.png
 #
@@ -13,13 +13,7 @@ examples=$root/examples
 export SCREENSHOT=${1:-$installed/live.png}
 
 mapfile -t requirements <"$examples/flask/requirements.txt"
-python_packages flask "${requirements[@]}" selenium==4.40.0 pytest==9.0.2
-need node nodejs npm
-mapfile -t dependencies < <(node -p '
-    Object.entries(require(process.argv[1]).dependencies).map((pair) => pair.join("@")).join("\n")' \
-    "$examples/express/package.json")
-node_packages express "${dependencies[@]}"
-cp "$examples"/express/*.mjs "$installed/express/"
+python_packages flask "${requirements[@]}" -e "$root/clients/python" selenium==4.40.0 pytest==9.0.2
 need chromium chromium chromium-driver
 need chromedriver chromium-driver
 CHROMIUM=$(command -v chromium)

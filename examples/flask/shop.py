@@ -3,10 +3,10 @@
 import os
 import secrets
 
+import redis
 from flask import Flask, g, jsonify, render_template, request, session
 
-import limiter
-from limiter import limited
+from limiter import limited, limiter, without_redis
 
 app = Flask(__name__)
 app.secret_key = os.environ.get("SECRET_KEY") or secrets.token_bytes(32)
@@ -52,8 +52,7 @@ def login():
 @app.get("/metrics")
 def metrics():
     lines = (
-        f'decisions_without_redis_total{{choice="{choice}"}} {count}\n' 
-        for choice, count in limiter.without_redis.items()
+        f'decisions_without_redis_total{{choice="{choice}"}} {count}\n' for choice, count in without_redis.items()
     )
     return "".join(lines), {"Content-Type": "text/plain; version=0.0.4"}
 
@@ -74,7 +73,7 @@ def live_quota():
 
 @app.get("/live/state")
 def live_state():
-    with limiter.r.pipeline(transaction=True) as pipeline:
+    with limiter.client.pipeline(transaction=True) as pipeline:
         pipeline.execute_command("SLIDEWIN.PEEK", LIVE, *live_quota(), "WITHQUOTA")
         pipeline.zrange(LIVE, -1000, -1, withscores=True)
         pipeline.time()
@@ -88,7 +87,7 @@ def live_state():
 @app.post("/live/check")
 def live_check():
     """`calls` calls at once; how many were admitted."""
-    with limiter.r.pipeline(transaction=False) as pipeline:
+    with limiter.client.pipeline(transaction=False) as pipeline:
         for _ in range(min(int(request.args["calls"]), 100)):
             pipeline.execute_command("SLIDEWIN.CHECK", LIVE, *live_quota(), "COST", request.args["cost"])
         answers = pipeline.execute()
@@ -97,21 +96,21 @@ def live_check():
 
 @app.post("/live/refund")
 def live_refund():
-    return jsonify(units=limiter.r.execute_command("SLIDEWIN.REFUND", LIVE, request.args["receipt"]))
+    return jsonify(units=limiter.refund(LIVE, int(request.args["receipt"])))
 
 
 @app.post("/live/reset")
 def live_reset():
-    return jsonify(deleted=limiter.r.delete(LIVE))
+    return jsonify(deleted=limiter.reset(LIVE))
 
 
-@app.errorhandler(limiter.redis.ResponseError)
+@app.errorhandler(redis.ResponseError)
 def wrong_argument(error):
     return str(error), 400
 
 
-@app.errorhandler(limiter.redis.ConnectionError)
-@app.errorhandler(limiter.redis.TimeoutError)
+@app.errorhandler(redis.ConnectionError)
+@app.errorhandler(redis.TimeoutError)
 def no_redis(_error):
     return "Redis is down.\n", 503
 

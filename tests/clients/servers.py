@@ -173,3 +173,51 @@ class Cluster:
     def __exit__(self, *_):
         for node in self.nodes:
             node.__exit__()
+
+
+class Sentinel:
+    """A primary, its replica, and a sentinel that watches them as `mymaster`."""
+
+    def __init__(self):
+        self.nodes = []
+        self.dir = tempfile.TemporaryDirectory(prefix="slidewin-")
+        self.port = free_port()
+        self.process = None
+        try:
+            self._start()
+        except BaseException:
+            self.__exit__()
+            raise
+
+    def _start(self):
+        primary = Server("--repl-diskless-sync-delay", "0")
+        self.nodes.append(primary)
+        replica = Server("--replicaof", "127.0.0.1", str(primary.port), "--repl-diskless-sync-delay", "0")
+        self.nodes.append(replica)
+        wait_until("the replica follows", lambda: "master_link_status:up" in replica.command("INFO replication"))
+        file = Path(self.dir.name, "sentinel.conf")  # a sentinel rewrites it
+        file.write_text(
+            f"port {self.port}\nbind 127.0.0.1\nsentinel monitor mymaster 127.0.0.1 {primary.port} 1\n"
+            "sentinel down-after-milliseconds mymaster 500\nsentinel failover-timeout mymaster 5000\n"
+        )
+        self.process = subprocess.Popen([SERVER, file, "--sentinel"], stdout=subprocess.DEVNULL)
+        wait_until("the sentinel knows the replica", self._knows_replica)
+
+    def _knows_replica(self):
+        try:
+            with socket.create_connection(("127.0.0.1", self.port), 2) as connection:
+                connection.sendall(b"INFO sentinel\r\n")
+                return "status=ok" in (text := connection.recv(4096).decode()) and "slaves=1" in text
+        except OSError:
+            return False
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        if self.process:
+            self.process.kill()
+            self.process.wait()
+        for node in self.nodes:
+            node.__exit__()
+        self.dir.cleanup()
