@@ -35,11 +35,11 @@ def page(name):
 
 
 def rows(text, heading):
-    """The cells of each row of the table whose head begins with that cell."""
-    lines = iter(text.splitlines())
-    assert any(line.startswith(f"| {heading} |") for line in lines), f"no table begins with {heading}"
-    next(lines)  # | --- |
-    for line in lines:
+    """The cells of each row of the table whose first heading is that."""
+    lines = text.splitlines()
+    below = [n + 1 for n, line in enumerate(lines) if line.startswith("|--") and lines[n - 1].startswith(f"| {heading} |")]
+    assert len(below) == 1, f"{len(below)} tables begin with {heading}"
+    for line in lines[below[0] :]:
         if not line.startswith("|"):
             return
         yield [cell.strip() for cell in line.strip("|").split(" | ")]
