@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import socket
 import subprocess
 import threading
@@ -15,6 +16,7 @@ from conftest import ROOT, page, rows
 PAGE = page("clients.md")
 HERE = Path(__file__).parent / "clients"
 INSTALLED = ROOT / "target/clients"
+SOURCES = {"redigo": "redigo/main.go"}
 PROGRAMS = {
     "redis-py": [INSTALLED / "docs/bin/python", HERE / "redis_py.py"],
     "node-redis": ["node", INSTALLED / "docs-node/node_redis.mjs"],
@@ -24,7 +26,7 @@ PROGRAMS = {
     "redis-rb": ["ruby", HERE / "redis_rb.rb"],
     "redigo": [INSTALLED / "redigo"],
 }
-REPLIES = {row[0]: row[2:] for row in rows(PAGE, "client")}
+REPLIES = {row[0]: row[1:] for row in rows(PAGE, "client")}
 CLUSTER = {row[0]: row[1:] for row in rows(PAGE, "client in a cluster")}
 LOST = {row[0]: row[1:] for row in rows(PAGE, "client whose reply is lost")}
 NOT_RUN = "not run here"
@@ -44,7 +46,7 @@ def run(client, mode, **environment):
 
 
 def is_run(table):
-    return [client for client, cells in table.items() if NOT_RUN not in cells[-1]]
+    return [client for client, cells in table.items() if NOT_RUN not in cells[-1].lower()]
 
 
 def test_the_page_has_every_program():
@@ -60,7 +62,7 @@ def test_replies(client):
         replies = run(client, "call", PORT=str(server.port))
     if client == "phpredis":
         assert replies[4:] == ["ERR", "NULL null"], "getLastError, before and after clearLastError"
-    assert [f"`{reply}`" for reply in replies[:4]] == REPLIES[client][1:5]
+    assert [f"`{reply}`" for reply in replies[:4]] == REPLIES[client][2:6]
 
 
 @pytest.fixture(scope="module")
@@ -123,7 +125,7 @@ def test_cluster(client, cluster):
         return
     replies, _, on_replicas = in_cluster(cluster, client, "replica")
     assert ones(replies) == 50, replies
-    assert peeks == ("on replicas" if on_replicas >= 20 else "on primaries"), on_replicas
+    assert peeks == {0: "on primaries", 50: "on replicas"}.get(on_replicas, "on both"), on_replicas
 
 
 def test_ioredis_without_the_key(cluster):
@@ -132,7 +134,7 @@ def test_ioredis_without_the_key(cluster):
     assert ones(replies) == 50 and moved > 10
     replies, _, _ = in_cluster(cluster, "ioredis", "cluster_autopipelining")
     failed = sum(reply.endswith(" MOVED") for reply in replies)
-    assert f"{failed} of {len(replies)} calls" in PAGE
+    assert len(replies) == 200 and failed > 100, failed  # how many depends on the node that it picks
     replies, moved, _ = in_cluster(cluster, "ioredis", "cluster_autopipelining_by_key")
     assert ones(replies) == 200 and moved == 0
 
@@ -192,10 +194,15 @@ def test_lost(client):
 
 
 def test_the_code_on_the_page_is_what_ran():
-    for client, (_, *cells) in [*REPLIES.items(), *CLUSTER.items()]:
-        if client not in PROGRAMS or NOT_RUN in cells[-1]:
-            continue
-    programs = "".join(path.read_text() for path in HERE.rglob("*.*"))
-    for row in [*CLUSTER.values()]:
-        for code in row[0].split("`")[1::2]:
-            assert NOT_RUN in row[-1] or code.split("(")[0] in programs, code
+    """Each block is part of a program; each call and option of a row is named in its client's program."""
+    blocks = re.findall(r"^```\w+\n(.*?)^```$", PAGE, re.M | re.S)
+    programs = {client: (HERE / SOURCES.get(client, Path(command[-1]).name)).read_text() for client, command in PROGRAMS.items()}
+    assert len(blocks) == 2
+    for block in blocks:
+        assert any(block in program for program in programs.values()), block
+    for client, program in programs.items():
+        call = REPLIES[client][1].split("`")[1]
+        codes = [call, *(CLUSTER[client][0] + CLUSTER[client][2]).split("`")[1::2]] if client in CLUSTER else [call]
+        for code in codes:
+            name = re.match(r"[\w.$>:-]+(: '?\w+'?)?", code)[0].split(".")[-1].split("->")[-1]
+            assert name in program, f"{client}: {name} of {code}"

@@ -25,13 +25,15 @@ const modes = {
   },
   async cluster() {
     const cluster = await createCluster({ rootNodes }).connect();
+    const isReadonly = false;
     return Promise.all(Array.from({ length: 50 }, (_, n) => attempt(() =>
-      cluster.sendCommand(`rl:${n}`, false, ['SLIDEWIN.CHECK', `rl:${n}`, '1m', '1']))));
+      cluster.sendCommand(`rl:${n}`, isReadonly, ['SLIDEWIN.CHECK', `rl:${n}`, '1m', '1']))));
   },
   async replica() {
     const cluster = await createCluster({ rootNodes, useReplicas: true }).connect();
+    const isReadonly = true;
     return Promise.all(Array.from({ length: 50 }, (_, n) => attempt(() =>
-      cluster.sendCommand(`rl:${n}`, true, ['SLIDEWIN.PEEK', `rl:${n}`, '1m', '1']))));
+      cluster.sendCommand(`rl:${n}`, isReadonly, ['SLIDEWIN.PEEK', `rl:${n}`, '1m', '1']))));
   },
   async lost() {
     const client = await open();

@@ -18,16 +18,6 @@ function attempt($call) {
     }
 }
 
-/** A command whose first argument is the key: a cluster's connection asks it for its slot. */
-class Slidewin extends Predis\Command\Command {
-    public function getId() {
-        return 'SLIDEWIN.' . static::NAME;
-    }
-}
-class Check extends Slidewin {
-    const NAME = 'CHECK';
-}
-
 $modes = [
     'call' => function () use ($port) {
         $client = new Predis\Client("tcp://127.0.0.1:$port");
@@ -45,8 +35,12 @@ $modes = [
     },
     'cluster' => function () use ($nodes) {
         $cluster = new Predis\Client($nodes, ['cluster' => 'redis']);
-        $cluster->getProfile()->defineCommand('slidewincheck', 'Check');
-        return array_map(fn ($n) => attempt(fn () => $cluster->slidewincheck("rl:$n", '1m', 1)), range(0, 49));
+        $strategy = $cluster->getConnection()->getClusterStrategy();
+        $strategy->setCommandHandler('SLIDEWIN.CHECK', fn ($command) => $command->getArgument(0));
+        return array_map(
+            fn ($n) => attempt(fn () => $cluster->executeRaw(['SLIDEWIN.CHECK', "rl:$n", '1m', 1])),
+            range(0, 49)
+        );
     },
     'lost' => fn () => [attempt(fn () => (new Predis\Client("tcp://127.0.0.1:$port"))->executeRaw(
         ['SLIDEWIN.CHECK', 'rl:ann', '1m', 9]
