@@ -28,4 +28,4 @@ for name in $("$root/scripts/servers.sh" --list); do
     "$root/scripts/servers.sh" "$name" >/dev/null
 done
 flock -u 9
-exec "$installed/docs/bin/python" -m pytest --quiet -p no:cacheprovider "$@" "$root/tests/docs"
+run_pytest docs "$root/tests/docs" "$@"

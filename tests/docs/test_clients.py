@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import redis
 import servers
-from conftest import ROOT, page, rows
+from pages import ROOT, page, rows
 
 PAGE = page("clients.md")
 HERE = Path(__file__).parent / "clients"
@@ -196,7 +196,9 @@ def test_lost(client):
 def test_the_code_on_the_page_is_what_ran():
     """Each block is part of a program; each call and option of a row is named in its client's program."""
     blocks = re.findall(r"^```\w+\n(.*?)^```$", PAGE, re.M | re.S)
-    programs = {client: (HERE / SOURCES.get(client, Path(command[-1]).name)).read_text() for client, command in PROGRAMS.items()}
+    programs = {
+        client: (HERE / SOURCES.get(client, Path(command[-1]).name)).read_text() for client, command in PROGRAMS.items()
+    }
     assert len(blocks) == 2
     for block in blocks:
         assert any(block in program for program in programs.values()), block

@@ -8,9 +8,8 @@ from types import SimpleNamespace
 from zoneinfo import ZoneInfo
 
 import pytest
-import redis
 import servers
-from conftest import page
+from pages import page
 
 BLOCKS = re.findall(r"^```python\n(.*?)^```$", page("cookbook.md"), re.M | re.S)
 

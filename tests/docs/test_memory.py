@@ -4,11 +4,10 @@ import os
 import re
 import struct
 import subprocess
-from pathlib import Path
 
 import pytest
 import redis
-from conftest import ROOT, page, rows, stock
+from pages import ROOT, page, rows, stock
 
 PAGE = page("memory.md")
 SERVERS = ("redis-7.0", "redis-8.2", "valkey-9.1")

@@ -3,14 +3,13 @@
 import re
 import signal
 import socket
-import threading
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from resource import RLIMIT_FSIZE, prlimit
 
 import pytest
 import servers
-from conftest import page, rows, stock
+from pages import page, rows, stock
 
 KEY = "rl:ann"
 CALLS = {
@@ -89,22 +88,9 @@ def loading(version):
         server.command("""EVAL "for i = 1, 5000 do redis.call('SET', i, string.rep(i, 1000)) end return 1" 0""")
         server.command("SAVE")
         server.kill()
-
-        def start():
-            with suppress(RuntimeError):  # it is killed before it has loaded
-                server.start()
-
-        starting = threading.Thread(target=start)
-        starting.start()
-
-        def is_loading():
-            with suppress(OSError):
-                return server.command("PING").startswith("-LOADING")
-
-        servers.wait_until("the server loads", is_loading)
+        server.start()  # it answers INFO while it loads
+        servers.wait_until("the server loads", lambda: server.command("PING").startswith("-LOADING"))
         yield server
-        server.kill()
-        starting.join()
 
 
 @contextmanager
@@ -136,7 +122,7 @@ def moving(version):
 
 def add_slots(server, slots):
     for first in range(0, len(slots), 8192):  # a line has at most 64 KB
-        assert server.command(f"CLUSTER ADDSLOTS {' '.join(map(str, slots[first:first + 8192]))}") == "+OK"
+        assert server.command(f"CLUSTER ADDSLOTS {' '.join(map(str, slots[first : first + 8192]))}") == "+OK"
 
 
 def meet(server, other):

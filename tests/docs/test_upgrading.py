@@ -1,4 +1,4 @@
-"""docs/upgrading.md: live limits are moved between stock servers, in each way and between each two servers of the page."""
+"""docs/upgrading.md: live limits are moved between stock servers, in each way that the page names."""
 
 import re
 import shutil
@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import redis
 import servers
-from conftest import VERSIONS, page, rows, stock
+from pages import VERSIONS, page, rows, stock
 
 PAGE = page("upgrading.md")
 ROWS = list(rows(PAGE, "from"))
@@ -26,13 +26,12 @@ def use(connection):
 
 def as_a_replica(old, new):
     assert new.command(f"REPLICAOF 127.0.0.1 {old.port}") == "+OK"
-    log = Path(new.dir.name, "log")
 
     def synced():
         with suppress(OSError):  # some versions end when they cannot read what they get
             if "master_link_status:up" in new.command("INFO replication"):
                 return "works"
-        return "Can't handle RDB format" in log.read_text() and "refused"
+        return "Can't handle RDB format" in new.log_text() and "refused"
 
     if servers.wait_until("in sync, or refused", synced) == "refused":
         return False
@@ -44,7 +43,9 @@ def as_a_replica(old, new):
 
 
 def offset(server):
-    return next(line for line in server.command("INFO replication").splitlines() if line.startswith("master_repl_offset:"))
+    return next(
+        line for line in server.command("INFO replication").splitlines() if line.startswith("master_repl_offset:")
+    )
 
 
 def by_the_rdb_file(old, new):

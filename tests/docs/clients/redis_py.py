@@ -27,12 +27,16 @@ def attempt(call):
 
 def call():
     r = redis.Redis(port=port)
-    print(json.dumps([
-        attempt(lambda: r.execute_command(*CHECK)),
-        attempt(lambda: r.execute_command(*CHECK)),
-        attempt(lambda: r.execute_command(*CHECK, "WITHQUOTA")),
-        attempt(lambda: r.execute_command("SLIDEWIN.CHECK", "rl:ann", "soon", 1)),
-    ]))
+    print(
+        json.dumps(
+            [
+                attempt(lambda: r.execute_command(*CHECK)),
+                attempt(lambda: r.execute_command(*CHECK)),
+                attempt(lambda: r.execute_command(*CHECK, "WITHQUOTA")),
+                attempt(lambda: r.execute_command("SLIDEWIN.CHECK", "rl:ann", "soon", 1)),
+            ]
+        )
+    )
 
 
 def cluster():
