@@ -19,16 +19,16 @@ MANY = [(int(live.replace(",", "")), float(each)) for live, each in rows(PAGE, "
 
 def key_bytes(version, name, admissions):
     """What a key named like that needs, with so many admissions and its TTL."""
-    keys = 100_000 if admissions == 1 else 12_500  # both fill the server's tables to the same degree
+    keys = 100_000 if admissions == 1 else 6_250  # both fill the server's tables to the same degree
     prefix, digits = re.fullmatch(r"(.*\D)(\d+)", name).groups()
     with stock(version) as server, redis.Redis(port=server.port) as connection:
         before = connection.info("memory")["used_memory"]
-        for first in range(0, keys * admissions, 2_500):
+        for first in range(0, keys * admissions, 1_250):
             with connection.pipeline(transaction=False) as pipeline:
-                for nth in range(first, first + 2_500):
+                for nth in range(first, first + 1_250):
                     key = f"{prefix}{nth % keys:0{len(digits)}}"
                     pipeline.execute_command("SLIDEWIN.CHECK", key, "1h", admissions)
-                assert sum(pipeline.execute()) == 2_500
+                assert sum(pipeline.execute()) == 1_250
         assert connection.dbsize() == keys
         # The connection's buffers are given back after a while: they are not the keys'.
         buffers = connection.info("memory")["mem_clients_normal"]

@@ -12,10 +12,11 @@ from pages import ROOT, VERSIONS, stock
 DOCUMENTS = [ROOT / "README.md", ROOT / "README.zh-CN.md", *sorted((ROOT / "docs").glob("*.md"))]
 SPAN = re.compile(r"`([A-Z][A-Z.]+(?: [^`\n]+)?)`")
 NAMES = ("MEMORY USAGE",)  # a command's name, without its arguments
-# What the first word of a code span must be, for it to be a command. tests/readme.rs checks the forms and errors of our own.
+# What the first word of a code span must be, for it to be a command. tests/readme.rs checks the errors of our own.
 KNOWN = """
-    ACL BGSAVE CLIENT CONFIG DEL EXISTS FLUSHALL INCR INFO MEMORY MIGRATE MODULE OBJECT PERSIST PEXPIRE PTTL REPLICAOF SAVE
-    SCRIPT SET SHUTDOWN SLIDEWIN.CHECK SLIDEWIN.OFFENDERS SLIDEWIN.PEEK SLIDEWIN.REFUND SUBSCRIBE UNLINK WAIT ZADD ZCARD ZRANGE
+    ACL BGSAVE CLIENT CONFIG DEL EXISTS FLUSHALL INCR INFO MEMORY MIGRATE MODULE OBJECT PERSIST PEXPIRE PTTL REPLICAOF
+    SAVE SCRIPT SET SHUTDOWN SLIDEWIN.CHECK SLIDEWIN.OFFENDERS SLIDEWIN.PEEK SLIDEWIN.REFUND SUBSCRIBE UNLINK WAIT
+    ZADD ZCARD ZRANGE
 """.split()
 PLACES = {
     "old-host": "127.0.0.1",
