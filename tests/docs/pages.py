@@ -11,10 +11,13 @@ VERSIONS = ("redis-6.2", "redis-7.0", "redis-8.2", "valkey-8.0", "valkey-8.1", "
 
 @contextmanager
 def stock(version, *args, **options):
-    """A server of that version as it comes, with the module: no command is enabled that is not by default."""
+    """A server of that version as it comes, with the module: no command is enabled that is not by default.
+
+    Only a replica that comes does not wait for others.
+    """
     ours, servers.SERVER = servers.SERVER, str(ROOT / "target/servers" / version / "server")
     try:
-        server = servers.Server(*args, **options)
+        server = servers.Server("--repl-diskless-sync-delay", "0", *args, **options)
     finally:
         servers.SERVER = ours
     with server:

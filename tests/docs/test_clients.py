@@ -71,6 +71,7 @@ def cluster():
     with servers.Cluster() as cluster:
         primaries = list(cluster.nodes)
         for primary in primaries:
+            primary.command("CONFIG SET repl-diskless-sync-delay 0")
             replica = servers.Server("--cluster-enabled", "yes", "--cluster-node-timeout", "5000")
             cluster.nodes.append(replica)  # so that it ends with the cluster
             replica.command(f"CLUSTER MEET 127.0.0.1 {primary.port}")
