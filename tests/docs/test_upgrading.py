@@ -48,6 +48,11 @@ def offset(server):
     )
 
 
+def rewriting(server):
+    info = server.command("INFO persistence").split()
+    return info if "aof_rewrite_scheduled:0" in info else []
+
+
 def by_the_rdb_file(old, new):
     assert old.command("SAVE") == "+OK"
     new.kill()
@@ -58,6 +63,7 @@ def by_the_rdb_file(old, new):
         assert re.search("Can't handle RDB format|Wrong signature trying to load DB", str(error))
         return False
     assert new.command("CONFIG SET appendonly yes") == "+OK"
+    servers.wait_until("the file is written", lambda: "aof_rewrite_in_progress:0" in rewriting(new))
     return True
 
 
