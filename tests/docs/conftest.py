@@ -1,0 +1,7 @@
+import pytest
+from pages import VERSIONS
+
+
+@pytest.fixture(params=VERSIONS)
+def version(request):
+    return request.param

@@ -1,0 +1,217 @@
+"""docs/server-errors.md: each row's error is brought about on a stock server, and its remedies are carried out."""
+
+import re
+import signal
+import socket
+from contextlib import contextmanager
+from pathlib import Path
+from resource import RLIMIT_FSIZE, prlimit
+
+import pytest
+import servers
+from pages import page, rows, stock
+
+KEY = "rl:ann"
+CALLS = {
+    "CHECK": f"SLIDEWIN.CHECK {KEY} 60 100",
+    "PEEK": f"SLIDEWIN.PEEK {KEY} 60 100",
+    "REFUND": f"SLIDEWIN.REFUND {KEY} 1",
+}
+
+
+# Each situation yields the server to ask, in the state that the page describes.
+
+
+@contextmanager
+def save_failed(version):
+    with stock(version, "--dbfilename", "dump") as server:
+        server.command('CONFIG SET save "3600 1"')
+        Path(server.dir.name, "dump").mkdir()  # so that the file cannot be put in its place
+        server.command("BGSAVE")
+        servers.wait_until(
+            "the save has failed", lambda: "rdb_last_bgsave_status:err" in server.command("INFO persistence")
+        )
+        yield server
+
+
+@contextmanager
+def aof_write_failed(version):
+    # The limit on a file's size stands for a full disk. Blocked here, its signal does not end the server.
+    blocked = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGXFSZ})
+    try:
+        with stock(version, "--appendonly", "yes") as server:
+            signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
+            size = 20_000
+            prlimit(server.process.pid, RLIMIT_FSIZE, (size, size))
+            servers.wait_until(
+                "the file is full",
+                lambda: server.command(f"SET {'k' * 100} {'v' * 1000}").startswith("-MISCONF"),
+            )
+            yield server
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
+
+
+@contextmanager
+def without_replicas(version):
+    with stock(version, "--min-replicas-to-write", "1") as server:
+        yield server
+
+
+@contextmanager
+def memory_full(version):
+    with stock(version) as server:
+        server.command("CONFIG SET maxmemory 1")
+        yield server
+
+
+@contextmanager
+def replica(version):
+    with stock(version) as primary, stock(version) as server:
+        server.command(f"REPLICAOF 127.0.0.1 {primary.port}")
+        servers.wait_until("in sync", lambda: "master_link_status:up" in server.command("INFO replication"))
+        yield server
+
+
+@contextmanager
+def stale_replica(version):
+    with stock(version) as server:
+        server.command("CONFIG SET replica-serve-stale-data no")
+        server.command(f"REPLICAOF 127.0.0.1 {servers.free_port()}")  # nobody listens there
+        yield server
+
+
+@contextmanager
+def loading(version):
+    # It looks at its connections after every 2 MB that it has read.
+    with stock(version, "--key-load-delay", "1000", "--rdbcompression", "no") as server:
+        server.command("""EVAL "for i = 1, 5000 do redis.call('SET', i, string.rep(i, 1000)) end return 1" 0""")
+        server.command("SAVE")
+        server.kill()
+        server.start()  # it answers INFO while it loads
+        servers.wait_until("the server loads", lambda: server.command("PING").startswith("-LOADING"))
+        yield server
+
+
+@contextmanager
+def slots_missing(version):
+    with stock(version, "--cluster-enabled", "yes") as server:
+        yield server
+
+
+@contextmanager
+def elsewhere(version):
+    """A node that has all slots but one, which another node has."""
+    with stock(version, "--cluster-enabled", "yes") as server, stock(version, "--cluster-enabled", "yes") as other:
+        slot = int(server.command(f"CLUSTER KEYSLOT {KEY}")[1:])
+        add_slots(server, [each for each in range(16384) if each != slot])
+        add_slots(other, [slot])
+        meet(server, other)
+        yield server
+
+
+@contextmanager
+def moving(version):
+    with stock(version, "--cluster-enabled", "yes") as server, stock(version, "--cluster-enabled", "yes") as other:
+        add_slots(server, range(16384))
+        meet(server, other)
+        slot = server.command(f"CLUSTER KEYSLOT {KEY}")[1:]
+        assert server.command(f"CLUSTER SETSLOT {slot} MIGRATING {other.command('CLUSTER MYID')}") == "+OK"
+        yield server
+
+
+def add_slots(server, slots):
+    for first in range(0, len(slots), 8192):  # a line has at most 64 KB
+        assert server.command(f"CLUSTER ADDSLOTS {' '.join(map(str, slots[first : first + 8192]))}") == "+OK"
+
+
+def meet(server, other):
+    server.command(f"CLUSTER MEET 127.0.0.1 {other.port}")
+    for node in (server, other):
+        servers.wait_until(
+            "the nodes know all slots",
+            lambda: {"cluster_state:ok", "cluster_known_nodes:2"} <= set(node.command("CLUSTER INFO").split()),
+        )
+
+
+@contextmanager
+def forbidden(version):
+    with stock(version) as server:
+        server.command("ACL SETUSER default -slidewin.check -slidewin.peek -slidewin.refund")
+        yield server
+
+
+@contextmanager
+def other_key(version):
+    with stock(version) as server:
+        server.command("ACL SETUSER default resetkeys ~other:*")
+        yield server
+
+
+@contextmanager
+def password(version):
+    with stock(version) as server:
+        server.command("CONFIG SET requirepass secret")
+        yield server
+
+
+@contextmanager
+def script_runs(version):
+    with stock(version, "--lua-time-limit", "50") as server:
+        with socket.create_connection(("127.0.0.1", server.port)) as connection:
+            connection.sendall(b'EVAL "while true do end" 0\r\n')
+            servers.wait_until("the server is busy", lambda: server.command("PING").startswith("-BUSY"))
+            yield server
+
+
+@contextmanager
+def not_loaded(version):
+    with stock(version, module=False) as server:
+        yield server
+
+
+SITUATIONS = {
+    "MISCONF ... RDB snapshots": save_failed,
+    "MISCONF Errors writing to the AOF file": aof_write_failed,
+    "NOREPLICAS Not enough good replicas to write": without_replicas,
+    "OOM command not allowed": memory_full,
+    "READONLY You can't write against a read only replica": replica,
+    "LOADING ... is loading the dataset in memory": loading,
+    "MASTERDOWN Link with MASTER is down": stale_replica,
+    "CLUSTERDOWN Hash slot not served": slots_missing,
+    "MOVED": elsewhere,
+    "ASK": moving,
+    "NOPERM ... command": forbidden,
+    "NOPERM ... key": other_key,
+    "NOAUTH Authentication required": password,
+    "BUSY ... is busy running a script": script_runs,
+    "ERR unknown command": not_loaded,
+}
+ROWS = {row[0].strip("`"): row for row in rows(page("server-errors.md"), "error")}
+
+
+def is_error(reply, text):
+    return re.match("-" + ".*".join(map(re.escape, text.split(" ... "))), reply)
+
+
+def test_each_row_has_its_situation():
+    assert list(ROWS) == list(SITUATIONS)
+
+
+@pytest.mark.parametrize("text", SITUATIONS)
+def test_error(text, version):
+    _, when, *answers, remedy = ROWS[text]
+    assert when and remedy
+    with SITUATIONS[text](version) as server:
+        for (name, call), said in zip(CALLS.items(), answers, strict=True):
+            reply = server.command(call)
+            if said == "answers":
+                assert reply.startswith(":"), f"{name}: {reply}"
+            else:
+                assert is_error(reply, said.strip("`") if said != "refused" else text), f"{name}: {reply}"
+        commands = re.findall("`([A-Z][A-Z]+ [^`]+)`", remedy)
+        for command in commands:
+            assert server.command(command) == "+OK", command
+        if commands:
+            call = next(call for call, said in zip(CALLS.values(), answers) if said == "refused")
+            servers.wait_until(f"{call} is answered", lambda: server.command(call) == ":1")
