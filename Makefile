@@ -8,7 +8,7 @@ export CARGO_TARGET_DIR := $(CURDIR)/target
 
 .DEFAULT_GOAL := help
 .PHONY: help build run test test-cluster test-servers test-long test-valgrind test-clients test-examples \
-	test-monitoring test-dist lint bench dist install clean
+	test-monitoring test-dist fuzz lint bench dist install clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -49,10 +49,13 @@ test-monitoring: build ## exporter, alerts and dashboard with a real Prometheus
 	@scripts/setup.sh redis
 	@scripts/test-monitoring.sh
 
+fuzz: ## fuzz the parsers of members and of arguments, FUZZ_SECONDS each (120)
+	@scripts/fuzz.sh
+
 lint: ## formatting, and clippy with warnings denied
 	@scripts/setup.sh build
-	$(CARGO) fmt --check
-	$(CARGO) clippy --all-targets --locked -- -D warnings
+	$(CARGO) fmt --all --check
+	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
 
 bench: build ## measure against the usual script, plain commands and the server's floor
 	@bench/run.sh

@@ -22,7 +22,7 @@ say 'Three calls in any two seconds are admitted:'
 for _ in 1 2 3; do play SLIDEWIN.CHECK ip:10.0.0.1 2 3; done
 say 'The fourth is refused:'
 play SLIDEWIN.CHECK ip:10.0.0.1 2 3
-say 'admitted, limit, remaining, and the ms until a call fits and until the window is empty:'
+say 'admitted, limit, remaining, and the ms until a call fits, until the window is empty, and until its oldest unit leaves:'
 play SLIDEWIN.CHECK ip:10.0.0.1 2 3 WITHQUOTA
 retry_after_ms=$(cli SLIDEWIN.PEEK ip:10.0.0.1 2 3 WITHQUOTA | sed -n 4p)
 say "Wait $retry_after_ms ms, as it says:"

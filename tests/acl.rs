@@ -1,6 +1,6 @@
 //! Rights: an application checks its own keys and nothing else, a monitor reads, and only an admin sees who is refused.
 
-use crate::harness::{version, Client, Server};
+use crate::harness::{has, version, Client, Server};
 
 /// A connection as a user with these rules and no others.
 fn user(server: &Server, rules: &str) -> Client {
@@ -20,15 +20,6 @@ fn may(con: &mut Client, line: &str) -> bool {
             false
         }
     }
-}
-
-/// Whether the server has what came with that version. Says so where it has not.
-fn has(what: &str, since: (u32, u32, u32)) -> bool {
-    let has = version() >= since;
-    if !has {
-        println!("skipped: {what} came with {since:?}, the server is {:?}", version());
-    }
-    has
 }
 
 fn table(rules: &str, lines: &[(&str, bool)]) {
@@ -122,7 +113,7 @@ fn one_user_may_check_its_prefix_and_peek_everywhere() {
 
 #[test]
 fn a_monitor_peeks_by_name() {
-    let keys = if has("%R~", (7, 0, 0)) { "%R~*" } else { "~*" };
+    let keys = if version() >= (7, 0, 0) { "%R~*" } else { "~*" };
     table(
         &format!("-@all +slidewin.peek {keys}"),
         &[

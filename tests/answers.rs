@@ -23,26 +23,30 @@ fn every_field_of_an_answer() {
     let mut resp3 = server.connect_resp3();
     // When it is called, ms; the call; its answer.
     let table: &[(i64, &str, &[i64])] = &[
-        (0, "seven 60 5", &[1, 5, 4, 0, 60_000]),
-        (100, "seven 60 5", &[1, 5, 3, 0, 60_000]),
-        (200, "seven 60 5", &[1, 5, 2, 0, 60_000]),
-        (300, "seven 60 5", &[1, 5, 1, 0, 60_000]),
-        (1_000, "seven 60 5", &[1, 5, 0, 59_000, 60_000]), // the last unit: the next one must wait
-        (1_000, "seven 60 5", &[0, 5, 0, 59_000, 60_000]),
-        (2_000, "seven 60 5", &[0, 5, 0, 58_000, 59_000]),
-        (10_000, "third 1 3", &[1, 3, 2, 0, 1_000]),
-        (10_400, "third 1 3", &[1, 3, 1, 0, 1_000]),
-        (10_800, "third 1 3", &[1, 3, 0, 200, 1_000]),
-        (10_900, "third 1 3", &[0, 3, 0, 100, 900]),
-        (10_900, "third 1 3 COST 2", &[0, 3, 0, 500, 900]),
-        (10_900, "third 1 3 COST 3", &[0, 3, 0, 900, 900]),
-        (10_900, "third 1 3 COST 4", &[0, 3, 0, -1, 900]),
-        (11_000, "third 1 3", &[1, 3, 0, 400, 1_000]),
-        (11_000, "third 1 3 FORCE", &[1, 3, 0, 800, 1_001]), // same instant: one µs later, so one ms up
-        (20_000, "two 1 2 60 5", &[1, 2, 1, 0, 1_000, 5, 4, 0, 60_000]),
-        (20_000, "zero 60 0", &[0, 0, 0, -1, 0]),
-        (20_000, "zero 60 0 FORCE", &[1, 0, 0, -1, 60_000]),
-        (20_000, "large 60 9007199254740991", &[1, 9_007_199_254_740_991, 9_007_199_254_740_990, 0, 60_000]),
+        (0, "seven 60 5", &[1, 5, 4, 0, 60_000, 60_000]),
+        (100, "seven 60 5", &[1, 5, 3, 0, 60_000, 59_900]),
+        (200, "seven 60 5", &[1, 5, 2, 0, 60_000, 59_800]),
+        (300, "seven 60 5", &[1, 5, 1, 0, 60_000, 59_700]),
+        (1_000, "seven 60 5", &[1, 5, 0, 59_000, 60_000, 59_000]), // the last unit: the next one must wait
+        (1_000, "seven 60 5", &[0, 5, 0, 59_000, 60_000, 59_000]),
+        (2_000, "seven 60 5", &[0, 5, 0, 58_000, 59_000, 58_000]),
+        (10_000, "third 1 3", &[1, 3, 2, 0, 1_000, 1_000]),
+        (10_400, "third 1 3", &[1, 3, 1, 0, 1_000, 600]),
+        (10_800, "third 1 3", &[1, 3, 0, 200, 1_000, 200]),
+        (10_900, "third 1 3", &[0, 3, 0, 100, 900, 100]),
+        (10_900, "third 1 3 COST 2", &[0, 3, 0, 500, 900, 100]),
+        (10_900, "third 1 3 COST 3", &[0, 3, 0, 900, 900, 100]),
+        (10_900, "third 1 3 COST 4", &[0, 3, 0, -1, 900, 100]),
+        (11_000, "third 1 3", &[1, 3, 0, 400, 1_000, 400]),
+        (11_000, "third 1 3 FORCE", &[1, 3, 0, 800, 1_001, 400]), // same instant: one µs later, so one ms up
+        (20_000, "two 1 2 60 5", &[1, 2, 1, 0, 1_000, 1_000, 5, 4, 0, 60_000, 60_000]),
+        (20_000, "zero 60 0", &[0, 0, 0, -1, 0, 0]),
+        (20_000, "zero 60 0 FORCE", &[1, 0, 0, -1, 60_000, 60_000]),
+        (
+            20_000,
+            "large 60 9007199254740991",
+            &[1, 9_007_199_254_740_991, 9_007_199_254_740_990, 0, 60_000, 60_000],
+        ),
     ];
     for &(at_ms, call, answer) in table {
         clock.at_ms(at_ms);
@@ -72,11 +76,11 @@ fn a_unit_is_gone_at_exactly_its_time_and_ms_are_rounded_up() {
         (59_999_999, 1),
     ] {
         clock.freeze(Clock::START_US + elapsed_us);
-        assert_eq!(con.quota("k 60 1"), [0, 1, 0, left_ms, left_ms], "{elapsed_us} us later");
+        assert_eq!(con.quota("k 60 1"), [0, 1, 0, left_ms, left_ms, left_ms], "{elapsed_us} us later");
     }
     clock.freeze(Clock::START_US + 60_000_000);
-    assert_eq!(con.peek("k 60 1"), [1, 1, 1, 0, 0]);
-    assert_eq!(con.quota("k 60 1"), [1, 1, 0, 60_000, 60_000]);
+    assert_eq!(con.peek("k 60 1"), [1, 1, 1, 0, 0, 0]);
+    assert_eq!(con.quota("k 60 1"), [1, 1, 0, 60_000, 60_000, 60_000]);
 }
 
 /// The promise of governor's property test: refused at every moment before, admitted exactly then.
@@ -127,7 +131,24 @@ fn who_waits_for_the_reset_finds_the_window_empty_and_2_ms_sooner_does_not() {
         } else {
             clock.advance_ms(reset_ms);
         }
-        assert_eq!(con.peek("k 1 3"), [1, 3, 3, 0, 0]);
+        assert_eq!(con.peek("k 1 3"), [1, 3, 3, 0, 0, 0]);
+    }
+}
+
+#[test]
+fn when_the_oldest_unit_has_left_one_more_remains_and_2_ms_sooner_not() {
+    let mut random = SmallRng::seed_from_u64(3);
+    let (_server, mut con, clock) = Server::frozen();
+    for _ in 0..200 {
+        clock.advance_ms(random.random_range(10..600));
+        con.check("k 1 3");
+        let before = con.peek("k 1 3");
+        let oldest_ms = before[5];
+        assert!((1..=before[4]).contains(&oldest_ms), "{before:?}");
+        clock.advance_ms((oldest_ms - 2).max(0));
+        assert_eq!(con.peek("k 1 3")[2], before[2], "2 ms before {before:?} has passed");
+        clock.advance_ms(oldest_ms.min(2));
+        assert_eq!(con.peek("k 1 3")[2], before[2] + 1, "when {before:?} has passed");
     }
 }
 
@@ -150,12 +171,12 @@ fn a_changed_limit_holds_at_once() {
         assert_eq!(con.check("k 60 5"), 1);
     }
     clock.at_ms(5_000);
-    assert_eq!(con.quota("k 60 5"), [0, 5, 0, 55_000, 59_000]);
-    assert_eq!(con.quota("k 60 10"), [1, 10, 4, 0, 60_000]);
+    assert_eq!(con.quota("k 60 5"), [0, 5, 0, 55_000, 59_000, 55_000]);
+    assert_eq!(con.quota("k 60 10"), [1, 10, 4, 0, 60_000, 55_000]);
     // Six units; two of three may stay: until the fourth-oldest, of 3 s, leaves.
-    assert_eq!(con.quota("k 60 3"), [0, 3, 0, 58_000, 60_000]);
+    assert_eq!(con.quota("k 60 3"), [0, 3, 0, 58_000, 60_000, 55_000]);
     clock.at_ms(62_999);
     assert_eq!(con.check("k 60 3"), 0);
     clock.at_ms(63_000);
-    assert_eq!(con.quota("k 60 3"), [1, 3, 0, 1_000, 60_000]);
+    assert_eq!(con.quota("k 60 3"), [1, 3, 0, 1_000, 60_000, 1_000]);
 }

@@ -14,13 +14,13 @@ fn a_step_back_of_an_hour_costs_at_most_a_window() {
     }
     clock.advance_ms(-HOUR_MS);
     let answer = con.quota("k 10 5");
-    assert_eq!(answer, [0, 5, 0, 10_000, 10_000], "re-stamped to now");
+    assert_eq!(answer, [0, 5, 0, 10_000, 10_000, 10_000], "re-stamped to now");
     let pttl: i64 = con.call("PTTL k");
     assert!((10_000..=11_252).contains(&pttl), "{pttl}");
     clock.advance_ms(9_999);
-    assert_eq!(con.quota("k 10 5"), [0, 5, 0, 1, 1]);
+    assert_eq!(con.quota("k 10 5"), [0, 5, 0, 1, 1, 1]);
     clock.advance_ms(1);
-    assert_eq!(con.quota("k 10 5"), [1, 5, 4, 0, 10_000]);
+    assert_eq!(con.quota("k 10 5"), [1, 5, 4, 0, 10_000, 10_000]);
 }
 
 #[test]
@@ -69,7 +69,7 @@ fn a_step_of_almost_a_second_delays_a_window_of_10_ms_by_two() {
     let (_server, mut con, clock) = Server::frozen();
     assert_eq!(con.check("k 10ms 1"), 1);
     clock.advance_ms(-900);
-    assert_eq!(con.quota("k 10ms 1"), [0, 1, 0, 10, 10]);
+    assert_eq!(con.quota("k 10ms 1"), [0, 1, 0, 10, 10, 10]);
     clock.advance_ms(20);
     assert_eq!(con.check("k 10ms 1"), 1);
 }
@@ -79,7 +79,7 @@ fn the_shortest_window_decides_whether_a_step_is_large() {
     let (_server, mut con, clock) = Server::frozen();
     assert_eq!(con.check("k 24h 5 10ms 1"), 1);
     clock.advance_ms(-900);
-    assert_eq!(con.quota("k 24h 5 10ms 1"), [0, 5, 4, 0, 86_400_000, 1, 0, 10, 10]);
+    assert_eq!(con.quota("k 24h 5 10ms 1"), [0, 5, 4, 0, 86_400_000, 86_400_000, 1, 0, 10, 10, 10]);
     clock.advance_ms(10);
     assert_eq!(con.check("k 24h 5 10ms 1"), 1);
 }
@@ -92,7 +92,7 @@ fn units_before_the_step_stay_and_those_ahead_become_one_entry() {
         assert_eq!(con.check("k 60 10 COST 2"), 1);
     }
     clock.at_ms(5_000);
-    assert_eq!(con.quota("k 60 10 COST 2"), [0, 10, 0, 55_000, 60_000]);
+    assert_eq!(con.quota("k 60 10 COST 2"), [0, 10, 0, 55_000, 60_000, 55_000]);
     let times: Vec<i64> = con.log("k").iter().map(|(_, score)| (score - Clock::START_US) / 1_000).collect();
     assert_eq!(times, [0, 1_000, 5_000]);
     clock.at_ms(60_000);
@@ -102,7 +102,7 @@ fn units_before_the_step_stay_and_those_ahead_become_one_entry() {
     clock.at_ms(64_999);
     assert_eq!(con.peek("k 60 10")[..3], [1, 10, 4]);
     clock.at_ms(65_000);
-    assert_eq!(con.peek("k 60 10"), [1, 10, 10, 0, 0]);
+    assert_eq!(con.peek("k 60 10"), [1, 10, 10, 0, 0, 0]);
 }
 
 #[test]
@@ -111,7 +111,7 @@ fn peek_writes_nothing_after_a_step_back() {
     assert_eq!(con.check("k 10 1"), 1);
     let (log, dirty) = (con.log("k"), con.info("rdb_changes_since_last_save"));
     clock.advance_ms(-HOUR_MS);
-    assert_eq!(con.peek("k 10 1"), [0, 1, 0, 10_000, 10_000]);
+    assert_eq!(con.peek("k 10 1"), [0, 1, 0, 10_000, 10_000, 10_000]);
     assert_eq!(con.log("k"), log);
     assert_eq!(con.info("rdb_changes_since_last_save"), dirty);
 }

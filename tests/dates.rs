@@ -29,7 +29,7 @@ fn an_hour_ahead_is_as_if_an_hour_had_passed_and_back_again_nobody_waits_an_hour
         assert_eq!(con.check("short 10 5"), 1);
     }
     clock.advance_ms(HOUR_MS);
-    assert_eq!(con.quota("day 24h 3"), [0, 3, 0, 21 * HOUR_MS, 23 * HOUR_MS]);
+    assert_eq!(con.quota("day 24h 3"), [0, 3, 0, 21 * HOUR_MS, 23 * HOUR_MS, 21 * HOUR_MS]);
     assert_eq!(con.call::<i64>("EXISTS short"), 0);
     for left in [4, 3, 2, 1, 0] {
         assert_eq!(con.quota("short 10 5")[..3], [1, 5, left]);
@@ -48,7 +48,10 @@ fn a_year_ahead_and_back() {
     }
     clock.advance_ms(YEAR_MS);
     let ten_years_ms = 10 * YEAR_MS;
-    assert_eq!(con.quota("long 3650d 2"), [0, 2, 0, ten_years_ms - YEAR_MS, ten_years_ms - YEAR_MS + 1]);
+    assert_eq!(
+        con.quota("long 3650d 2"),
+        [0, 2, 0, ten_years_ms - YEAR_MS, ten_years_ms - YEAR_MS + 1, ten_years_ms - YEAR_MS]
+    );
     assert_eq!(con.quota("k 10 2")[..3], [1, 2, 1]);
     assert_eq!(con.quota("k 10 2")[..3], [1, 2, 0]);
     clock.advance_ms(-YEAR_MS);
@@ -69,10 +72,10 @@ fn a_far_future_score_put_in_by_hand_counts_one_unit_for_one_window() {
             let what = format!("{score} {member}");
             assert_eq!(con.peek("k 10 5")[..3], [1, 5, 2], "{what}");
             assert_eq!(con.quota("k 10 5")[..3], [1, 5, 1], "{what}");
-            assert_eq!(con.quota("k 10 5"), [1, 5, 0, 8_000, 10_000 + 1], "{what}");
+            assert_eq!(con.quota("k 10 5"), [1, 5, 0, 8_000, 10_000 + 1, 8_000], "{what}");
             assert_full_for_10_s_at_most(&mut con, &clock, "k 10 5");
             clock.advance_ms(10_000);
-            assert_eq!(con.peek("k 10 5"), [1, 5, 5, 0, 0], "{what}");
+            assert_eq!(con.peek("k 10 5"), [1, 5, 5, 0, 0, 0], "{what}");
         }
     }
 }

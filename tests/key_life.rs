@@ -124,5 +124,5 @@ fn del_is_the_reset() {
     assert_eq!(con.check("k 60 1"), 1);
     assert_eq!(con.check("k 60 1"), 0);
     assert_eq!(con.call::<i64>("DEL k"), 1);
-    assert_eq!(con.quota("k 60 1"), [1, 1, 0, 60_000, 60_000]);
+    assert_eq!(con.quota("k 60 1"), [1, 1, 0, 60_000, 60_000, 60_000]);
 }

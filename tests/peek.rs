@@ -40,7 +40,7 @@ fn a_replica_answers_it_and_refuses_the_others() {
     for line in ["k 60 5", "k 60 5 COST 3", "k 60 3 1 5", "missing 60 5"] {
         assert_eq!(on_replica.peek(line), con.peek(line), "{line}");
     }
-    assert_eq!(on_replica.peek("k 60 5"), [1, 5, 2, 0, 60_000]);
+    assert_eq!(on_replica.peek("k 60 5"), [1, 5, 2, 0, 60_000, 59_800]);
     for command in ["CHECK k 60 5", "CHECK k 60 1", "REFUND k 5"] {
         let error = on_replica.error(&format!("SLIDEWIN.{command}"));
         assert!(error.starts_with("READONLY "), "{command}: {error}");

@@ -12,7 +12,7 @@ fn an_admission_is_given_back_once() {
     }
     let given: Vec<i64> = (0..10).map(|_| con.refund(&format!("k {}", receipts[1]))).collect();
     assert_eq!(given, [1, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
-    assert_eq!(con.peek("k 60 3"), [1, 3, 1, 0, 60_000]);
+    assert_eq!(con.peek("k 60 3"), [1, 3, 1, 0, 60_000, 58_000]);
     let times: Vec<i64> = con.log("k").iter().map(|(_, score)| *score).collect();
     assert_eq!(times, [receipts[0], receipts[2]], "the others' times do not move");
     assert_eq!(con.check("k 60 3"), 1);
@@ -86,7 +86,7 @@ fn the_only_unit_given_back_leaves_no_key() {
     assert_eq!(con.refund(&format!("k {receipt}")), 1);
     assert_eq!(con.call::<i64>("EXISTS k"), 0);
     clock.advance_ms(5);
-    assert_eq!(con.quota("k 60 1"), [1, 1, 0, 60_000, 60_000]);
+    assert_eq!(con.quota("k 60 1"), [1, 1, 0, 60_000, 60_000, 60_000]);
 }
 
 #[test]
@@ -97,7 +97,7 @@ fn the_only_entry_given_back_in_part_keeps_its_key_and_ttl() {
     let pttl: i64 = con.call("PTTL k");
     assert_eq!(con.refund(&format!("k {receipt} COST 4")), 4);
     assert_eq!(con.call::<i64>("PTTL k"), pttl);
-    assert_eq!(con.peek("k 60 10"), [1, 10, 4, 0, 55_000]);
+    assert_eq!(con.peek("k 60 10"), [1, 10, 4, 0, 55_000, 55_000]);
 }
 
 #[test]
@@ -147,7 +147,7 @@ fn the_newest_given_back_does_not_let_the_key_live_longer() {
             assert!(pttl <= 67_502, "{pttl}");
         }
     }
-    assert_eq!(con.peek("k 60 10"), [1, 10, 10, 0, 0]);
+    assert_eq!(con.peek("k 60 10"), [1, 10, 10, 0, 0, 0]);
 }
 
 #[test]

@@ -5,19 +5,23 @@ use crate::harness::Server;
 #[test]
 fn a_refusal_by_one_window_spends_nothing_in_another() {
     let (_server, mut con, clock) = Server::frozen();
-    assert_eq!(con.quota("m 1 2 60 5"), [1, 2, 1, 0, 1_000, 5, 4, 0, 60_000]);
+    assert_eq!(con.quota("m 1 2 60 5"), [1, 2, 1, 0, 1_000, 1_000, 5, 4, 0, 60_000, 60_000]);
     clock.advance_ms(10);
-    assert_eq!(con.quota("m 1 2 60 5"), [1, 2, 0, 990, 1_000, 5, 3, 0, 60_000]);
+    assert_eq!(con.quota("m 1 2 60 5"), [1, 2, 0, 990, 1_000, 990, 5, 3, 0, 60_000, 59_990]);
     clock.advance_ms(10);
     // It is the second that is full: only there a caller has to wait.
-    assert_eq!(con.quota("m 1 2 60 5"), [0, 2, 0, 980, 990, 5, 3, 0, 59_990]);
+    assert_eq!(con.quota("m 1 2 60 5"), [0, 2, 0, 980, 990, 980, 5, 3, 0, 59_990, 59_980]);
     assert_eq!(con.peek("m 60 5")[..3], [1, 5, 3]);
     for at_ms in [2_000, 4_000, 6_000] {
         clock.at_ms(at_ms);
         assert_eq!(con.check("m 1 2 60 5"), 1);
     }
     clock.at_ms(10_000);
-    assert_eq!(con.quota("m 1 2 60 5"), [0, 2, 2, 0, 0, 5, 0, 50_000, 56_000], "now it is the minute");
+    assert_eq!(
+        con.quota("m 1 2 60 5"),
+        [0, 2, 2, 0, 0, 0, 5, 0, 50_000, 56_000, 50_000],
+        "now it is the minute"
+    );
 }
 
 #[test]
@@ -30,15 +34,15 @@ fn the_order_of_the_windows_is_that_of_the_answer_only() {
     let ascending = con.peek("k 1 3 60 10 24h 20 COST 3");
     let descending = con.peek("k 24h 20 60 10 1 3 COST 3");
     assert_eq!(ascending[0], descending[0]);
-    let reversed: Vec<&[i64]> = descending[1..].chunks(4).rev().collect();
-    assert_eq!(ascending[1..].chunks(4).collect::<Vec<_>>(), reversed);
+    let reversed: Vec<&[i64]> = descending[1..].chunks(5).rev().collect();
+    assert_eq!(ascending[1..].chunks(5).collect::<Vec<_>>(), reversed);
 }
 
 #[test]
 fn one_that_can_never_hold_refuses_all() {
     let (_server, mut con, _clock) = Server::frozen();
-    assert_eq!(con.quota("k 1 2 60 0"), [0, 2, 2, 0, 0, 0, 0, -1, 0]);
-    assert_eq!(con.quota("k 1 2 60 5 COST 3"), [0, 2, 2, -1, 0, 5, 5, 0, 0]);
+    assert_eq!(con.quota("k 1 2 60 0"), [0, 2, 2, 0, 0, 0, 0, 0, -1, 0, 0]);
+    assert_eq!(con.quota("k 1 2 60 5 COST 3"), [0, 2, 2, -1, 0, 0, 5, 5, 0, 0, 0]);
     assert_eq!(con.call::<i64>("EXISTS k"), 0);
 }
 

@@ -17,6 +17,8 @@ pub struct Standing {
     pub retry_after_ms: Option<i64>,
     /// The ms until the window is empty, rounded up. 0: it is empty.
     pub reset_after_ms: i64,
+    /// The ms until the oldest unit leaves the window, rounded up. 0: it is empty.
+    pub oldest_after_ms: i64,
 }
 
 impl Standing {
@@ -35,7 +37,7 @@ impl Standing {
             limit: window.limit,
             remaining: window.limit,
             retry_after_ms: is_possible.then_some(0),
-            reset_after_ms: 0,
+            ..Standing::default()
         };
         let leaves_ms = |time_us: i64, is_ahead: bool| {
             let time_us = if is_ahead { time_us.min(now_us) } else { time_us };
@@ -47,6 +49,7 @@ impl Standing {
             let is_ahead = ends.is_ahead(now_us, request);
             standing.remaining = window.limit.saturating_sub(live.units);
             standing.reset_after_ms = leaves_ms(ends.last_us, is_ahead);
+            standing.oldest_after_ms = leaves_ms(live.time_of_unit(log, 1), is_ahead);
             let too_many = live.units.saturating_add(request.cost).saturating_sub(window.limit);
             if too_many > 0 && is_possible {
                 standing.retry_after_ms = Some(leaves_ms(live.time_of_unit(log, too_many), is_ahead));

@@ -21,7 +21,7 @@ use slidewin_core::Standing;
 pub enum Reply {
     /// An integer.
     Integer(i64),
-    /// The array of WITHQUOTA: `admitted`, then four integers for each window.
+    /// The array of WITHQUOTA: `admitted`, then five integers for each window.
     Standings(i64, Vec<Standing>),
     /// An array of arrays: key, count, error.
     Offenders(Vec<Offender>),

@@ -84,13 +84,14 @@ impl<'a> Call<'a> {
         match result.map_err(Error::text) {
             Ok(Reply::Integer(value)) => integer(value),
             Ok(Reply::Standings(admitted, standings)) => {
-                array(standings.len().saturating_mul(4).saturating_add(1));
+                array(standings.len().saturating_mul(5).saturating_add(1));
                 integer(admitted);
                 for standing in standings {
                     integer(standing.limit as i64);
                     integer(standing.remaining as i64);
                     integer(standing.retry_after_ms.unwrap_or(-1));
                     integer(standing.reset_after_ms);
+                    integer(standing.oldest_after_ms);
                 }
             }
             Ok(Reply::Offenders(offenders)) => {

@@ -4,7 +4,7 @@
 import { Redis } from 'ioredis';
 
 const redis = new Redis(process.env.REDIS_URL);
-const [admitted, limit, remaining, retryAfterMs, resetAfterMs] = await redis.call(
+const [admitted, limit, remaining, retryAfterMs, resetAfterMs, oldestAfterMs] = await redis.call(
   'SLIDEWIN.CHECK', 'user:42', '1m', 100, 'WITHQUOTA');
 // snippet:end
 
@@ -40,6 +40,7 @@ const queue = (batch, commands) => commands.reduce((all, command) => all.call(..
 await test('the snippet', () => {
   assert.deepEqual([admitted, limit, remaining, retryAfterMs], [1, 100, 99, 0]);
   assert.ok(resetAfterMs > 50_000, `${resetAfterMs}`);
+  assert.equal(oldestAfterMs, resetAfterMs);
 });
 redis.disconnect();
 

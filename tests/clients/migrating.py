@@ -57,7 +57,7 @@ def throttle(key, max_burst, count, period, quantity=1):
     command = ("SLIDEWIN.CHECK", key, period, count, "COST", quantity, "WITHQUOTA")
     if quantity == 0:
         command = ("SLIDEWIN.PEEK", key, period, count, "WITHQUOTA")
-    admitted, limit, remaining, retry_after_ms, reset_after_ms = r.execute_command(*command)
+    admitted, limit, remaining, retry_after_ms, reset_after_ms, _ = r.execute_command(*command)
     limited = 0 if admitted else 1
     retry_after = math.ceil(retry_after_ms / 1000) if limited and retry_after_ms > 0 else -1
     return [limited, limit, remaining, retry_after, math.ceil(reset_after_ms / 1000)]

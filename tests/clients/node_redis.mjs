@@ -4,7 +4,7 @@
 import { createClient } from 'redis';
 
 const client = await createClient({ url: process.env.REDIS_URL }).connect();
-const [admitted, limit, remaining, retryAfterMs, resetAfterMs] = await client.sendCommand(
+const [admitted, limit, remaining, retryAfterMs, resetAfterMs, oldestAfterMs] = await client.sendCommand(
   ['SLIDEWIN.CHECK', 'user:42', '1m', '100', 'WITHQUOTA']);
 // snippet:end
 
@@ -25,6 +25,7 @@ const settled = (calls) => Promise.all(calls.map((call) => call.catch((error) =>
 await test('the snippet', () => {
   assert.deepEqual([admitted, limit, remaining, retryAfterMs], [1, 100, 99, 0]);
   assert.ok(resetAfterMs > 50_000, `${resetAfterMs}`);
+  assert.equal(oldestAfterMs, resetAfterMs);
 });
 client.destroy();
 

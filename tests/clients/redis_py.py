@@ -5,7 +5,7 @@ import os
 import redis
 
 r = redis.Redis.from_url(os.environ.get("REDIS_URL", "redis://localhost"))
-admitted, limit, remaining, retry_after_ms, reset_after_ms = r.execute_command(
+admitted, limit, remaining, retry_after_ms, reset_after_ms, oldest_after_ms = r.execute_command(
     "SLIDEWIN.CHECK", "user:42", "1m", 100, "WITHQUOTA"
 )
 # snippet:end

@@ -1,4 +1,4 @@
-"""The recipes of recipes.py against a real server, each with its edge cases."""
+"""The recipes of docs/recipes.md (recipes.py) against a real server, each with its edge cases."""
 
 import time
 
@@ -31,19 +31,21 @@ def test_login(example):
     assert log_in("bob", "guess") == "wrong password", "the fifth failure"
     assert log_in("bob", "secret") == "too many attempts", "the sixth attempt is not even tried"
     quota = example.peek("login:bob", "5m", 5, "WITHQUOTA")
-    assert fits([0, 5, 0, "~300000", "~300000"], quota), "for 5 minutes"
+    assert fits([0, 5, 0, "~300000", "~300000", "~300000"], quota), "for 5 minutes"
 
 
 def test_sms(example):
     r, peek, may_send_sms = example.r, example.peek, example.may_send_sms
     assert [may_send_sms("+1") for _ in range(3)] == [1, 0, 0], "one a minute"
     quotas = peek("sms:+1", "1m", 1, "1d", 10, "WITHQUOTA")
-    assert fits([0, 1, 0, "~60000", "~60000", 10, 9, 0, "~86400000"], quotas), "refused ones spent nothing"
+    minute, day = [1, 0, "~60000", "~60000", "~60000"], [10, 9, 0, "~86400000", "~86400000"]
+    assert fits([0, *minute, *day], quotas), "refused ones spent nothing"
     hour = 3600
     put_earlier(r, "sms:+2", *(ago * hour for ago in range(10, 0, -1)))
     assert may_send_sms("+2") == 0, "10 a day"
     quotas = peek("sms:+2", "1m", 1, "1d", 10, "WITHQUOTA")
-    assert fits([0, 1, 1, 0, 0, 10, 0, "~50400000", "~82800000"], quotas), "until the first is a day old"
+    minute, day = [1, 1, 0, 0, 0], [10, 0, "~50400000", "~82800000", "~50400000"]
+    assert fits([0, *minute, *day], quotas), "until the first is a day old"
     put_earlier(r, "sms:+3", 24 * hour + 1, *(ago * hour for ago in range(9, 0, -1)))
     assert [may_send_sms("+3"), may_send_sms("+3")] == [1, 0], "9 in this day, and one before"
 

@@ -1,4 +1,4 @@
-//! The contract (DESIGN, sections 1 to 4) as naively as it can be written: a list of admissions with their times,
+//! The contract (docs/reference.md) as naively as it can be written: a list of admissions with their times,
 //! counted by going through it.
 
 /// What CHECK and PEEK are asked.
@@ -210,7 +210,9 @@ impl Model {
                 )
             };
             let reset_after_ms = self.live(now_us, length_us).last().map_or(0, leaves_ms);
-            answer.extend([limit, (limit - used).max(0), retry_after_ms, reset_after_ms]);
+            let oldest_after_ms = self.live(now_us, length_us).next().map_or(0, leaves_ms);
+            let remaining = (limit - used).max(0);
+            answer.extend([limit, remaining, retry_after_ms, reset_after_ms, oldest_after_ms]);
         }
         answer
     }

@@ -32,6 +32,16 @@ pub fn sized(short: usize, full: usize) -> usize {
     }
 }
 
+/// Whether the server has what came with that version. Says so where it has not: `scripts/test.sh` counts the test as
+/// skipped, so call it once in a test, and return if it has not.
+pub fn has(what: &str, since: (u32, u32, u32)) -> bool {
+    let has = version() >= since;
+    if !has {
+        println!("not run: {what} came with {since:?}, the server is {:?}", version());
+    }
+    has
+}
+
 /// Asks again until `ask` answers, at most 20 seconds. Fails with `what` otherwise.
 pub fn wait_for<T>(what: &str, mut ask: impl FnMut() -> Option<T>) -> T {
     let deadline = Instant::now() + Duration::from_secs(20);

@@ -1,6 +1,6 @@
 //! COMMAND DOCS and COMMAND INFO: what redis-cli completes and hints, and what ACL rules are checked against.
 
-use crate::harness::{version, Client, Server};
+use crate::harness::{has, version, Client, Server};
 use redis::Value;
 
 fn text(value: &Value) -> String {
@@ -125,8 +125,7 @@ fn same_words(found: &Value, expected: &[&str], what: &str) {
 
 #[test]
 fn command_docs_are_what_redis_cli_hints() {
-    if version() < (7, 0, 0) {
-        println!("skipped: the server is {:?}, COMMAND DOCS came with 7.0", version());
+    if !has("COMMAND DOCS", (7, 0, 0)) {
         return;
     }
     let (_server, mut con) = Server::start();
@@ -165,15 +164,29 @@ fn command_info_is_what_clients_and_acl_go_by() {
         let flags: Vec<&str> = command.flags.iter().copied().filter(told).collect();
         same_words(&info[2], &flags, name);
         assert_eq!([&info[3], &info[4], &info[5]].map(text), command.keys, "{name}");
-        if version() >= (7, 2, 0) {
-            same_words(&info[6], command.categories, name);
-        } else {
-            println!("skipped: the server is {:?}, categories of modules came with 7.2", version());
-        }
-        if version() < (7, 0, 0) {
-            println!("skipped: the server is {:?}, key specs came with 7.0", version());
-            continue;
-        }
+    }
+}
+
+#[test]
+fn the_categories_are_those_of_the_reference() {
+    if !has("categories of modules", (7, 2, 0)) {
+        return;
+    }
+    let (_server, mut con) = Server::start();
+    for command in COMMANDS {
+        same_words(&info_of(&mut con, command.name)[6], command.categories, command.name);
+    }
+}
+
+#[test]
+fn the_key_specs_name_one_key_and_what_is_done_with_it() {
+    if !has("key specs", (7, 0, 0)) {
+        return;
+    }
+    let (_server, mut con) = Server::start();
+    for command in COMMANDS {
+        let name = command.name;
+        let info = info_of(&mut con, name);
         let specs = items(&info[8]);
         assert_eq!(specs.len(), usize::from(!command.key_flags.is_empty()), "{name}");
         for spec in specs {

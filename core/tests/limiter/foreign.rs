@@ -107,6 +107,7 @@ proptest! {
                 let waits = 0..=window.length_us / 8 * 9 / 1_000 + 1;
                 prop_assert!(standing.retry_after_ms.is_none_or(|ms| waits.contains(&ms)));
                 prop_assert!(waits.contains(&standing.reset_after_ms));
+                prop_assert!((0..=standing.reset_after_ms).contains(&standing.oldest_after_ms));
             }
             if outcome.receipt.is_some() {
                 let longest_ms = request.windows.longest_us() / 1_000;

@@ -8,6 +8,7 @@
     clippy::unwrap_used
 )]
 
+mod corpus;
 mod foreign;
 mod naive;
 mod properties;

@@ -99,6 +99,7 @@ impl Model {
             remaining: window.limit.saturating_sub(used),
             retry_after_ms: (request.cost <= window.limit).then_some(retry_after_ms),
             reset_after_ms: live.last().map_or(0, |unit| leaves_ms(unit)),
+            oldest_after_ms: live.first().map_or(0, |unit| leaves_ms(unit)),
         }
     }
 }

@@ -112,3 +112,17 @@ fn refunds() {
     }
     assert_eq!(refund(std::iter::empty()), Err(Error::Arity));
 }
+
+#[path = "../../../fuzz/properties/arguments.rs"]
+mod property;
+
+#[test]
+fn what_the_fuzzer_kept() {
+    let corpus = concat!(env!("CARGO_MANIFEST_DIR"), "/fuzz/corpus/arguments");
+    let mut files = 0;
+    for file in std::fs::read_dir(corpus).unwrap() {
+        property::holds(&std::fs::read(file.unwrap().path()).unwrap());
+        files += 1;
+    }
+    assert!(files >= 10, "{files} files in {corpus}");
+}

@@ -8,8 +8,8 @@ use redis::{Connection, ConnectionLike, ErrorKind, ProtocolVersion, RedisError, 
 type Replies = Vec<RedisResult<Value>>;
 
 // snippet:start
-fn check(con: &mut redis::Connection, user: &str) -> redis::RedisResult<(i64, i64, i64, i64, i64)> {
-    // (admitted, limit, remaining, retry_after_ms, reset_after_ms)
+fn check(con: &mut redis::Connection, user: &str) -> redis::RedisResult<(i64, i64, i64, i64, i64, i64)> {
+    // (admitted, limit, remaining, retry_after_ms, reset_after_ms, oldest_after_ms)
     redis::cmd("SLIDEWIN.CHECK").arg(user).arg("1m").arg(100).arg("WITHQUOTA").query(con)
 }
 // snippet:end
@@ -28,9 +28,10 @@ fn nodes() -> Vec<String> {
 #[test]
 fn the_snippet() {
     let answer = check(&mut connect(&url(), 2).unwrap(), "user:42").unwrap();
-    let (admitted, limit, remaining, retry_after_ms, reset_after_ms) = answer;
+    let (admitted, limit, remaining, retry_after_ms, reset_after_ms, oldest_after_ms) = answer;
     assert_eq!((admitted, limit, remaining, retry_after_ms), (1, 100, 99, 0));
     assert!(reset_after_ms > 50_000, "{reset_after_ms}");
+    assert_eq!(oldest_after_ms, reset_after_ms);
 }
 
 #[test]

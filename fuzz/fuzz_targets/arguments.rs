@@ -1,0 +1,23 @@
+#![no_main]
+
+// The module's own sources: what is parsed here needs no server, and so no libclang.
+mod command {
+    #[path = "../../../src/command/arguments.rs"]
+    pub mod arguments;
+    #[allow(dead_code)] // the errors of keys, and all texts
+    #[path = "../../../src/command/error.rs"]
+    mod error;
+    pub use error::Error;
+}
+
+#[allow(dead_code)] // all but the limit of COUNT
+mod operator {
+    #[path = "../../../src/operator/offenders.rs"]
+    mod offenders;
+    pub use offenders::TRACKED;
+}
+
+#[path = "../properties/arguments.rs"]
+mod property;
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| property::holds(bytes));

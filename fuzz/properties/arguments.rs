@@ -1,0 +1,44 @@
+//! What holds for any arguments, one a line. The fuzz target looks for lines where it does not, and the tests of
+//! src/command/arguments.rs run it on the corpus.
+
+use crate::command::{arguments, Error};
+use slidewin_core::{Request, MAX_UNITS, MAX_WINDOWS, MAX_WINDOW_US, MIN_WINDOW_US};
+
+/// No parser panics, what is accepted is in its range, and PEEK takes nothing that CHECK would not.
+pub fn holds(bytes: &[u8]) {
+    let lines = || bytes.split(|byte| *byte == b'\n');
+    let checked = arguments::check(lines());
+    if let Ok((request, with_receipt)) = checked {
+        in_range(&request);
+        assert!(
+            !(with_receipt && request.resolution_us.is_some()),
+            "a shared entry has no receipt: {request:?}"
+        );
+    }
+    match arguments::peek(lines()) {
+        Ok(request) => assert_eq!(checked, Ok((request, false))),
+        Err(Error::UnknownPeekOption) => {}
+        Err(error) => assert_eq!(checked, Err(error)),
+    }
+    if let Ok(refund) = arguments::refund(lines()) {
+        assert!(refund.receipt > 0 && refund.units.is_none_or(|units| (1..=MAX_UNITS).contains(&units)));
+    }
+    if let Ok((count, _)) = arguments::offenders(lines()) {
+        assert!((1..=256).contains(&count), "{count}");
+    }
+}
+
+fn in_range(request: &Request) {
+    let windows = request.windows.as_slice();
+    assert!((1..=MAX_WINDOWS).contains(&windows.len()), "{request:?}");
+    for window in windows {
+        assert!((MIN_WINDOW_US..=MAX_WINDOW_US).contains(&window.length_us), "{request:?}");
+        assert!(window.limit <= MAX_UNITS, "{request:?}");
+    }
+    assert!((1..=MAX_UNITS).contains(&request.cost), "{request:?}");
+    let resolutions = MIN_WINDOW_US..=request.windows.shortest_us();
+    assert!(
+        request.resolution_us.is_none_or(|resolution_us| resolutions.contains(&resolution_us)),
+        "{request:?}"
+    );
+}
