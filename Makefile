@@ -5,6 +5,8 @@ PREFIX ?= /usr/local
 MODULE := target/release/libslidewin.so
 # The scripts look there, wherever cargo would build for this user.
 export CARGO_TARGET_DIR := $(CURDIR)/target
+# Where scripts/setup.sh puts a server if the system's own is too old.
+export PATH := $(CURDIR)/target/bin:$(PATH)
 
 .DEFAULT_GOAL := help
 .PHONY: help build run test test-cluster test-servers test-long test-valgrind test-clients test-examples \

@@ -2,6 +2,8 @@
 # Installs what is missing of the tools named: `scripts/setup.sh build redis valgrind ...`.
 # Quick and silent where all is there. On a system without apt-get it says what to install, and fails.
 set -euo pipefail
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+. "$root/scripts/apt.sh"
 
 has() { command -v "$1" >/dev/null 2>&1; }
 # The library alone, which other packages bring too, lacks the compiler's own headers (stddef.h).
@@ -10,14 +12,38 @@ has_libclang() { has_libclang_library && { compgen -G '/usr/lib*/llvm*/lib*/clan
 has_libclang_library() { compgen -G '/usr/lib/llvm-*/lib/libclang*.so*' || compgen -G '/usr/lib*/libclang*.so*' ||
     compgen -G '/usr/lib/*-linux-*/libclang*.so*' || [[ ${LIBCLANG_PATH-} ]]; }
 
+# at_least WANTED VERSION: whether it is that version or a later one.
+at_least() { printf '%s\n' "$1" "$2" | sort -V -C; }
+
+# require_rust: not installed for anybody, since it may come in several ways; says the line for this system.
+require_rust() {
+    local wanted version='' package
+    wanted=$(sed -n 's/^rust-version = "\(.*\)"/\1/p' "$root/Cargo.toml")
+    has cargo && has rustc && version=$(rustc --version | cut -d' ' -f2) && at_least "$wanted" "$version" && return
+    # The package of the distribution where it is new enough: Debian 12 and 13 have a newer one for their browsers.
+    for package in cargo cargo-web; do
+        if at_least "$wanted" "$(apt-cache policy "$package" 2>/dev/null | sed -n 's/^ *Candidate: \([0-9.]*\).*/\1/p')"; then
+            break
+        fi
+        package=
+    done
+    echo "slidewin needs Rust $wanted or later${version:+, and this is $version}. This line installs it:" >&2
+    if [[ $package ]]; then
+        echo "    sudo apt-get install $package" >&2
+    else
+        echo "    curl --proto '=https' --tlsv1.2 -sSf https://sh.rustup.rs | sh" >&2
+    fi
+    return 1
+}
+
+# old_redis: whether the server on PATH cannot load a module of ours: Ubuntu 22.04 has 6.0.
+old_redis() { ! at_least 6.2 "$(redis-server --version | sed 's/.* v=\([0-9.]*\).*/\1/')"; }
+
 packages=()
 for need in "$@"; do
     case $need in
         build)
-            has cargo || {
-                echo 'cargo is missing: install Rust with rustup (https://rustup.rs), then try again' >&2
-                exit 1
-            }
+            require_rust
             has cc || packages+=(gcc libc6-dev)
             has_libclang >/dev/null || packages+=(libclang-dev) # for bindgen, which reads redismodule.h
             ;;
@@ -30,6 +56,11 @@ for need in "$@"; do
             ;;
     esac
 done
-((${#packages[@]})) || exit 0
-. "$(dirname "${BASH_SOURCE[0]}")/apt.sh"
-apt_install "${packages[@]}"
+((${#packages[@]} == 0)) || apt_install "${packages[@]}"
+
+# make has target/bin first on its PATH.
+if [[ " $* " == *' redis '* && ! ${REDIS_SERVER-} ]] && old_redis; then
+    server=$("$root/scripts/servers.sh" redis-8.2)
+    mkdir -p "$root/target/bin"
+    ln -sf "$server" "$root/target/bin/redis-server"
+fi
