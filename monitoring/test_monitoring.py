@@ -20,10 +20,12 @@ import urllib.request
 from pathlib import Path
 
 import pytest
+import yaml
 from servers import Server, free_port, wait_until
 
 HERE = Path(__file__).parent
 README = (HERE / "README.md").read_text()
+COMPOSE = yaml.safe_load((HERE.parent / "compose.yaml").read_text())["services"]
 DASHBOARD = json.loads((HERE / "dashboard.json").read_text())
 PANEL_EXPRS = [(panel["title"], target["expr"]) for panel in DASHBOARD["panels"] for target in panel["targets"]]
 # Labels that say where a value came from, not which one it is.
@@ -63,20 +65,23 @@ class Program:
 
 
 class Exporter(Program):
-    """prometheus-redis-exporter with the arguments of README.md."""
+    """prometheus-redis-exporter with the arguments of README.md, or others."""
 
-    def __init__(self, directory, name, redis, script):
+    def __init__(self, directory, name, redis, script, arguments=()):
         self.port = free_port()
+        listen = ("-web.listen-address", f"127.0.0.1:{self.port}")
+        arguments = arguments or self.of_the_readme(directory, redis, script)
+        super().__init__(directory, name, "prometheus-redis-exporter", *listen, *arguments)
+
+    @staticmethod
+    def of_the_readme(directory, redis, script):
         address = f"redis://127.0.0.1:{redis.port}"
         passwords = directory / "redis-passwords.json"
         passwords.write_text(json.dumps({address: "password"}))
         arguments = re.search(r'ARGS="(.*)"', README)[1]
         arguments = arguments.replace("/etc/prometheus/redis-passwords.json", str(passwords))
         arguments = arguments.replace("/etc/prometheus/slidewin.lua", str(script))
-        super().__init__(
-            directory, name, "prometheus-redis-exporter", "-redis.addr", address,
-            "-web.listen-address", f"127.0.0.1:{self.port}", *arguments.split(),
-        )
+        return ["-redis.addr", address, *arguments.split()]
 
     def __enter__(self):
         self.wait_for("the exporter sees the server", lambda: self.value("redis_up") == 1)
@@ -281,6 +286,33 @@ def test_the_exporter_shows_offenders_where_they_are_asked_for(redis, offenders_
     send(redis, 'SLIDEWIN.CHECK "ip:\\xff\\x00\\"" 60 0\n' * 2 + "SLIDEWIN.CHECK ip:192.0.2.7 60 0\n" * 5)
     for name, refused in (("ip:192.0.2.7", 5), (r'ip:\xff\x00"', 2)):
         assert offenders_exporter.value("redis_script_values", key=f"slidewin_offender:{name}") == refused, name
+
+
+def test_the_compose_file_sets_up_the_same(directory):
+    """The servers of compose.yaml as far as they can be started without containers: its own arguments, files and rights."""
+    module, path, *rest = COMPOSE["redis"]["command"]
+    assert (module, Path(path).name) == ("--loadmodule", "libslidewin.so")
+    assert rest == ["--user", *re.search(r"ACL SETUSER (exporter .*)", README)[1].split()]
+    files = dict(volume.split(":")[:2][::-1] for service in COMPOSE.values() for volume in service.get("volumes", ()))
+    for place, file in files.items():
+        assert (HERE.parent / file).is_file(), (place, file)
+    (directory / "compose.yml").write_text(
+        (HERE / "compose/prometheus.yml").read_text().replace("/etc/prometheus/alerts.yml", str(HERE / "alerts.yml"))
+    )
+    promtool("check", "config", str(directory / "compose.yml"))
+    with Server(*rest) as server:
+        passwords = directory / "compose-passwords.json"
+        address = f"127.0.0.1:{server.port}"
+        text = (HERE.parent / files["/etc/exporter/passwords.json"]).read_text()
+        passwords.write_text(text.replace("redis:6379", address))
+        arguments = [
+            argument.replace("redis:6379", address)
+            .replace("/etc/exporter/passwords.json", str(passwords))
+            .replace("/etc/exporter/slidewin.lua", str(HERE / "slidewin.lua"))
+            for argument in COMPOSE["exporter"]["command"]
+        ]
+        with Exporter(directory, "compose-exporter", server, HERE / "slidewin.lua", arguments) as exporter:
+            assert exporter.value("redis_script_values", key="slidewin_checks_admitted") == 0
 
 
 def test_nothing_is_alerted_in_steady_traffic(prometheus):

@@ -41,11 +41,11 @@ if ((${#programs[@]})); then
 fi
 
 python=$place/python
-wanted=pytest==9.0.1
-if [[ $(cat "$python/installed" 2>/dev/null) != "$wanted" ]]; then
+wanted=(pytest==9.0.1 PyYAML==6.0.3)
+if [[ $(cat "$python/installed" 2>/dev/null) != "${wanted[*]}" ]]; then
     scripts/setup.sh python
     python3 -m venv --clear "$python"
-    "$python/bin/python" -m pip install -q --disable-pip-version-check "$wanted"
-    echo "$wanted" >"$python/installed"
+    "$python/bin/python" -m pip install -q --disable-pip-version-check "${wanted[@]}"
+    echo "${wanted[*]}" >"$python/installed"
 fi
 exec "$python/bin/python" -m pytest -v -p no:cacheprovider -o pythonpath=tests/clients monitoring/test_monitoring.py "$@"
