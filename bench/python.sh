@@ -1,8 +1,7 @@
 #!/usr/bin/env bash
 # Runs a Python file of this folder with what it needs: the pinned packages (a virtual environment
-# below target/), a server (REDIS_SERVER, or the Redis 8.2 of scripts/servers.sh, which
-# every system can have), the module
-# (SLIDEWIN_MODULE, or target/release/libslidewin.so) and redis-benchmark.
+# below target/), a server (REDIS_SERVER, or the Redis 8.2 of scripts/servers.sh, which every system
+# can have), the module (SLIDEWIN_MODULE, or target/release/libslidewin.so) and redis-benchmark.
 #
 #   bench/python.sh FILE [ARGUMENT...]
 set -euo pipefail

