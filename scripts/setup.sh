@@ -62,7 +62,7 @@ install_browser() {
     chmod +x "$target_dir/browser/driver/chromedriver_py"/chromedriver_linux64
     ln -sf "$target_dir/browser/chromium" "$target_dir/bin/chromium"
     ln -sf "$target_dir/browser/driver/chromedriver_py/chromedriver_linux64" "$target_dir/bin/chromedriver"
-    packages+=(libnss3)
+    packages+=(libnss3 libexpat1)
 }
 
 mkdir -p "$target_dir/bin"

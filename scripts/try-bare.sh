@@ -87,7 +87,8 @@ in_system() {
     # shellcheck disable=SC2016  # the inner shell fills in
     unshare --mount --pid --fork --kill-child --mount-proc="$root/proc" bash -ec '
         mount --rbind /dev "$0/dev"
-        exec env -i TERM=dumb LANG=C.UTF-8 PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin chroot "$0" "$@"
+        env -i TERM=dumb LANG=C.UTF-8 PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin chroot "$0" "$@"
+        exit # so that this shell stays: it is what dies with unshare, and all else with it
     ' "$root" "$@" </dev/null
 }
 
