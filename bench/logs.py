@@ -1,4 +1,4 @@
-"""Logs of slidewin and of the Lua script, written with plain commands (DESIGN.md, section 3).
+"""Logs of slidewin and of the Lua script, written with plain commands.
 
 Loading is not what is measured, and a log with entries of any age cannot be had otherwise.
 """

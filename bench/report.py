@@ -9,7 +9,7 @@ BARE = "bare calls"
 
 
 class Aim(NamedTuple):
-    """A ratio that issue D asks for: `left` over `right`, of the same round."""
+    """A ratio that is aimed at: `left` over `right`, of the same round."""
 
     workload: str
     name: str

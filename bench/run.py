@@ -1,6 +1,7 @@
 """The benchmark: runs every workload for every contestant, in rounds; writes the results."""
 
 import argparse
+import functools
 import itertools
 import json
 import os
@@ -77,7 +78,8 @@ def further(bench: Bench, big: Big, script: Contestant) -> dict[tuple[str, str],
 
 def compare(server: Server) -> list[Contestant]:
     """CHECK, the script, and the peer where there is one."""
-    compared = [CHECK, contestants.script(server.load_script(contestants.SCRIPT))]
+    with open(contestants.SCRIPT) as file:
+        compared = [CHECK, contestants.script(server.client.script_load(file.read()))]
     if command := os.environ.get("PEER_COMMAND"):
         compared.append(contestants.peer(command))
     return compared
@@ -85,7 +87,7 @@ def compare(server: Server) -> list[Contestant]:
 
 def measure_sizes(server: Server, compared: list[Contestant]) -> dict:
     """Bytes: memory per entry, replication per call."""
-    with Server(f"replicaof 127.0.0.1 {server.port}") as replica:
+    with Server("--replicaof", "127.0.0.1", str(server.port)) as replica:
         replication = sizes.Replication(server, replica)
         cases = ("single", "burst", "steady", "dense", "refused")
         everyone = (*compared, sizes.MULTI)
@@ -125,12 +127,16 @@ def main() -> None:
     options = options.parse_args()
 
     peer = os.environ.get("PEER_MODULE")
-    modules = (MODULE, bare_module(), *((peer,) if peer else ()))
-    quiet = ("repl-ping-replica-period 3600", "slowlog-log-slower-than -1", "repl-diskless-sync-delay 0")
+    options_of_server = ["--loadmodule", str(bare_module())]
+    if peer:
+        options_of_server += ["--loadmodule", os.path.abspath(peer)]
+    # Quiet: nothing but what is measured.
+    options_of_server += ["--repl-ping-replica-period", "3600", "--slowlog-log-slower-than", "-1"]
+    options_of_server += ["--repl-diskless-sync-delay", "0"]
     results = {"about": about(options)}
 
     # Not pinned: the server frees large values in a thread of its own.
-    with Server(*quiet, modules=modules) as server:
+    with Server(*options_of_server) as server:
         say("bytes of memory and replication")
         compared = compare(server)
         results |= measure_sizes(server, compared)
@@ -142,8 +148,8 @@ def main() -> None:
         }
 
     # Each round has a server of its own: where a process lies in memory is worth some percent.
-    pinned = {"wrapper": drive.SERVER_CORE, "modules": modules}
-    with Server(*quiet, **pinned) as server:
+    pinned = functools.partial(Server, *options_of_server, wrapper=drive.SERVER_CORE)
+    with pinned() as server:
         say("without pipeline")
         compared = compare(server)
         single_runs = plan(Bench(server, options.scale / 6, pipeline=1), compared)
@@ -159,7 +165,7 @@ def main() -> None:
             break
         say(f"round {at + 1} of {options.rounds}")
         start = time.monotonic()
-        with Server(*quiet, **pinned) as server:
+        with pinned() as server:
             compared = compare(server)
             bench = Bench(server, options.scale, known=known)
             run_all({**turned(plan(bench, compared), at), **further(bench, Big(server), compared[1])}, found)

@@ -48,7 +48,7 @@ class Bench:
         return drive.benchmark(self.server, who.argv(ask), calls, keys, self.pipeline)
 
     def stream(self, keys: int, calls: int, pace_us: float, window_us: int, start_us: int) -> Figure:
-        path = os.path.join(self.server.dir, "stream")
+        path = os.path.join(self.server.dir.name, "stream")
         streams.write(path, keys, calls, pace_us, window_us, start_us)
         found = drive.pipe(self.server, path, streams.COMMANDS, calls)
         os.remove(path)

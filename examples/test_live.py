@@ -1,31 +1,16 @@
-"""The live page in headless Chromium, with a real shop and a real Redis. Run by scripts/test-examples.sh.
-
-usage: test_live.py SCREENSHOT COMMAND; COMMAND serves the Flask shop on PORT.
-"""
+"""The live page in headless Chromium, with a real shop and a real Redis."""
 
 import os
-import subprocess
-import sys
-import tempfile
 import time
-import urllib.request
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests/clients"))
-
+import pytest
 from selenium import webdriver
-from selenium.webdriver.common.by import By
 from selenium.webdriver.chrome.service import Service
-from servers import Server, free_port, wait_until
+from selenium.webdriver.common.by import By
+from servers import ROOT, wait_until
 
-passed = failed = 0
-
-
-def test(name, is_right, detail=""):
-    global passed, failed
-    passed, failed = passed + bool(is_right), failed + (not is_right)
-    if not is_right:
-        print(f"FAILED live: {name}: {detail}", flush=True)
+SCREENSHOT = Path(os.environ.get("SCREENSHOT", ROOT / "target/clients/live.png"))
 
 
 class Page:
@@ -57,16 +42,25 @@ class Page:
             "const e = arguments[0]; e.value = arguments[1]; e.oninput?.(); e.onchange?.()", self.element(name), value)
 
     def shows(self, what, seconds=15, **texts):
-        """Waits for the elements to have these texts: a test."""
+        """Waits for the elements to have these texts."""
         seen = lambda: {name: self.text(name) for name in texts}
         try:
             wait_until(what, lambda: seen() == texts, seconds)
-            test(what, True)
         except TimeoutError:
-            test(what, False, f"{seen()}, want {texts}")
+            pytest.fail(f"{what}: {seen()}, want {texts}")
+
+    def quit(self):
+        self.browser.quit()
 
 
-def test_page(page, redis, screenshot):
+@pytest.fixture
+def page(flask_shop, tmp_path):
+    page = Page(f"http://127.0.0.1:{flask_shop.port}/live", tmp_path)
+    yield page
+    page.quit()
+
+
+def test_the_live_page(page, redis):
     page.shows("an empty window", used="0", of="20", remaining="20", retry="now", reset="it is", refused="0")
     page.set("window", "4s")
     page.click("ten")
@@ -78,11 +72,11 @@ def test_page(page, redis, screenshot):
     page.shows("DEL empties it", used="0", reset="it is", refused="0")
     page.click("fifty")
     page.shows("50 calls: what is above the limit is refused", used="20", remaining="0", refused="30")
-    test("the next call waits for the first to leave", 3500 < int(page.text("retry").split()[0]) <= 3600, page.text("retry"))
-    test("the entries are listed", len(page.browser.find_elements(By.CSS_SELECTOR, "#entries tr")) == 6)
+    assert 3500 < int(page.text("retry").split()[0]) <= 3600, "the next call waits for the first to leave"
+    assert len(page.browser.find_elements(By.CSS_SELECTOR, "#entries tr")) == 6, "the entries are listed"
     # All 20 have been admitted just now, so they are at the right end of the time line.
     drawn = lambda: page.element("timeline").get_attribute("data-drawn")
-    test("and drawn", int(drawn()) >= 20, drawn())
+    assert int(drawn()) >= 20, "and drawn"
     page.browser.execute_script(
         "const c = document.getElementById('timeline');"
         "c.dispatchEvent(new MouseEvent('click', {clientX: c.getBoundingClientRect().left + c.clientWidth - 29, clientY: c.getBoundingClientRect().top + 275}))")
@@ -122,42 +116,11 @@ def test_page(page, redis, screenshot):
     wait_until("a picture with refused calls", lambda: int(page.text("refused")) > 5)
     time.sleep(2)
     page.browser.execute_script("document.activeElement.blur(); scrollTo(0, 0)")
-    page.browser.save_screenshot(screenshot)
-    test("a picture is saved", Path(screenshot).stat().st_size > 20_000)
+    page.browser.save_screenshot(str(SCREENSHOT))
+    assert SCREENSHOT.stat().st_size > 20_000, "a picture is saved"
     used = int(page.text("used"))
-    test("steady traffic fills the window, and no more", 10 <= used <= 20, used)
+    assert 10 <= used <= 20, "steady traffic fills the window, and no more"
 
     # A wrong window and a Redis that is down are answered with 400 and 503, which the browser logs as well.
     errors = [entry["message"] for entry in page.browser.get_log("browser") if "Failed to load resource" not in entry["message"]]
-    test("no error of the script", not errors, errors)
-
-
-def main():
-    screenshot, *command = sys.argv[1:]
-    port = free_port()
-    with Server() as redis, tempfile.TemporaryDirectory(prefix="slidewin-") as profile:
-        environment = {**os.environ, "PORT": str(port), "REDIS_URL": redis.url}
-        shop = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        page = None
-        try:
-            url = f"http://127.0.0.1:{port}/live"
-            wait_until("the shop is open", lambda: is_open(url))
-            page = Page(url, profile)
-            test_page(page, redis, screenshot)
-        finally:
-            if page:
-                page.browser.quit()
-            shop.kill()
-            shop.wait()
-    print(f"{passed} passed, {failed} failed")
-    sys.exit(failed > 0 or passed == 0)
-
-
-def is_open(url):
-    try:
-        return urllib.request.urlopen(url, timeout=2).status == 200
-    except OSError:
-        return False
-
-
-main()
+    assert not errors, "no error of the script"

@@ -5,31 +5,14 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 module=${SLIDEWIN_MODULE:-$PWD/target/release/libslidewin.so}
 
+. scripts/server.sh
+
 dir=$(mktemp -d)
-server=
-stop() {
-    [[ -z $server ]] || { kill "$server" && wait "$server"; } 2>/dev/null || true
-    rm -rf "$dir"
-}
-trap stop EXIT
+trap 'stop_server; rm -rf "$dir"' EXIT
 trap 'exit 0' INT TERM
+start_server "$dir" "$module"
 
 cli() { redis-cli -p "$port" "$@"; }
-for port in {6379..6479}; do
-    (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null && continue # taken
-    "${REDIS_SERVER:-redis-server}" --port "$port" --bind 127.0.0.1 --save '' --dir "$dir" \
-        --loadmodule "$module" >"$dir/log" 2>&1 &
-    server=$!
-    while kill -0 "$server" 2>/dev/null; do
-        if [[ $(cli INFO server 2>/dev/null) == *"process_id:$server"* ]]; then break 2; fi
-        sleep 0.05
-    done
-    # Somebody took the port in between; anything else is an error.
-    grep -q 'Address already in use' "$dir/log" || { cat "$dir/log" >&2; exit 1; }
-    server=
-done
-[[ $server ]] || { echo 'no free port from 6379 to 6479' >&2; exit 1; }
-
 say() { printf '\n# %s\n' "$*"; }
 play() {
     printf '127.0.0.1:%s> %s\n' "$port" "$*"

@@ -49,6 +49,13 @@ install_node() {
     npm install --prefix "$installed/$1" --no-save --no-package-lock --no-audit --no-fund --loglevel error "${@:2}"
 }
 
+# run_pytest NAME ARGUMENT...: pytest in the virtual environment of that name, where python_packages has put it. The reason
+# of each skipped test is printed; no test at all is an error of pytest's. The launcher of servers can be imported.
+run_pytest() {
+    PYTHONPATH=$root/tests/clients PYTHONDONTWRITEBYTECODE=1 \
+        "$installed/$1/bin/python" -m pytest --quiet --strict-markers -r s -p no:cacheprovider "${@:2}"
+}
+
 # The module and a server: SLIDEWIN_MODULE and REDIS_SERVER, where they are set.
 if [[ ! ${SLIDEWIN_MODULE-} ]]; then
     cargo build --quiet --release --manifest-path "$root/Cargo.toml" --target-dir "$root/target"

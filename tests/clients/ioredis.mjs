@@ -1,4 +1,4 @@
-// ioredis. Run by scripts/test-clients.sh.
+// ioredis. Run by test_programs.py.
 
 // snippet:start
 import { Redis } from 'ioredis';
@@ -8,8 +8,10 @@ const [admitted, limit, remaining, retryAfterMs, resetAfterMs] = await redis.cal
   'SLIDEWIN.CHECK', 'user:42', '1m', 100, 'WITHQUOTA');
 // snippet:end
 
+import assert from 'node:assert/strict';
 import { createRequire } from 'node:module';
-import { addresses, moved, test, testTable, url } from './table.mjs';
+import { test } from 'node:test';
+import { addresses, moved, testTable, url } from './table.mjs';
 
 // snippet:cluster:start
 import { Cluster, Command } from 'ioredis';
@@ -35,7 +37,10 @@ const oneByOne = (send) => async (_key, commands) => {
 };
 const queue = (batch, commands) => commands.reduce((all, command) => all.call(...command), batch);
 
-test('the snippet', `${[admitted, limit, remaining, retryAfterMs]}` === '1,100,99,0' && resetAfterMs > 50_000);
+await test('the snippet', () => {
+  assert.deepEqual([admitted, limit, remaining, retryAfterMs], [1, 100, 99, 0]);
+  assert.ok(resetAfterMs > 50_000, `${resetAfterMs}`);
+});
 redis.disconnect();
 
 for (const protocol of protocols) {
@@ -53,12 +58,16 @@ for (const protocol of protocols) {
     for (const command of commands) slidewin(pipeline, ...command);
     return pipeline;
   };
-  let before = moved(await errorStats());
+  const before = moved(await errorStats());
   await testTable(`${title} cluster by key`, oneByOne((...command) => slidewin(cluster, ...command)));
   await testTable(`${title} cluster pipeline`, (_key, commands) => replies(batch(cluster.pipeline(), commands)));
   await testTable(`${title} cluster transaction`, (_key, commands) => replies(batch(cluster.multi(), commands)));
-  test(`${title}: with its key a command goes straight to the right node`, moved(await errorStats()) === before);
+  await test(`${title}: with its key a command goes straight to the right node`, async () => {
+    assert.equal(moved(await errorStats()), before);
+  });
   await testTable(`${title} cluster raw`, oneByOne((...command) => cluster.call(...command)));
-  test(`${title}: without, it is redirected`, moved(await errorStats()) > before);
+  await test(`${title}: without, it is redirected`, async () => {
+    assert.ok(moved(await errorStats()) > before);
+  });
   cluster.disconnect();
 }

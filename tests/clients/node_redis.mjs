@@ -1,4 +1,4 @@
-// node-redis. Run by scripts/test-clients.sh.
+// node-redis. Run by test_programs.py.
 
 // snippet:start
 import { createClient } from 'redis';
@@ -8,9 +8,11 @@ const [admitted, limit, remaining, retryAfterMs, resetAfterMs] = await client.se
   ['SLIDEWIN.CHECK', 'user:42', '1m', '100', 'WITHQUOTA']);
 // snippet:end
 
+import assert from 'node:assert/strict';
 import { createRequire } from 'node:module';
+import { test } from 'node:test';
 import { createCluster } from 'redis';
-import { addresses, moved, test, testTable, url } from './table.mjs';
+import { addresses, moved, testTable, url } from './table.mjs';
 
 const { version } = createRequire(import.meta.url)('@redis/client/package.json');
 
@@ -20,7 +22,10 @@ const replies = (batch) => batch.catch((error) => error.replies ?? [error]);
 const errorsAlone = true;
 const settled = (calls) => Promise.all(calls.map((call) => call.catch((error) => error)));
 
-test('the snippet', `${[admitted, limit, remaining, retryAfterMs]}` === '1,100,99,0' && resetAfterMs > 50_000);
+await test('the snippet', () => {
+  assert.deepEqual([admitted, limit, remaining, retryAfterMs], [1, 100, 99, 0]);
+  assert.ok(resetAfterMs > 50_000, `${resetAfterMs}`);
+});
 client.destroy();
 
 for (const RESP of [2, 3]) {
@@ -53,6 +58,8 @@ for (const RESP of [2, 3]) {
   });
   await testTable(`${title} cluster pipeline`, (key, commands) => replies(queueAt(key, commands).execAsPipeline()), { errorsAlone });
   await testTable(`${title} cluster transaction`, (key, commands) => replies(queueAt(key, commands).exec()));
-  test(`${title}: the cluster client goes straight to the right node`, moved(await errorStats()) === before);
+  await test(`${title}: the cluster client goes straight to the right node`, async () => {
+    assert.equal(moved(await errorStats()), before);
+  });
   cluster.destroy();
 }

@@ -1,4 +1,8 @@
-"""Real servers on loopback, for the tests of the clients and of the examples. Standard library only."""
+"""Real servers on loopback: what all Python of this project starts a server with, be it a test or a measurement.
+
+REDIS_SERVER is the server, else `redis-server`; SLIDEWIN_MODULE the module, else the one that `make build` makes.
+Needs the standard library only, apart from `Server.client`.
+"""
 
 import os
 import random
@@ -7,6 +11,7 @@ import socket
 import subprocess
 import tempfile
 import time
+from functools import cached_property
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -39,35 +44,60 @@ def wait_until(what, condition, seconds=20):
 
 
 class Server:
-    """A redis-server with the module, in a directory of its own. As a context it is killed at the end."""
+    """A redis-server with the module, in a directory of its own. As a context it is killed at the end.
 
-    def __init__(self, *args, module=True):
+    `args` are further arguments of the server. `wrapper` is a command that runs the server in its own place, such as
+    valgrind or taskset. The server does not survive the thread that started it.
+    """
+
+    def __init__(self, *args, module=True, wrapper=()):
         self.dir = tempfile.TemporaryDirectory(prefix="slidewin-")
-        self.port = free_port()
-        self.args = [SERVER, "--bind", "127.0.0.1", "--port", str(self.port), "--save", "", "--dir", self.dir.name]
+        self.log = Path(self.dir.name, "log")
+        self.command_line = ["setpriv", "--pdeathsig", "KILL", *wrapper, SERVER]
+        self.args = ["--bind", "127.0.0.1", "--save", "", "--dir", self.dir.name]
         if module:
             self.args += ["--loadmodule", str(MODULE)]
         self.args += args
         self.process = None
-        self.start()
+        # Between the choice of a port and its use another process may take it.
+        for last in (False, False, True):
+            self.port = free_port()
+            try:
+                self.start()
+                break
+            except RuntimeError:
+                if last or "already in use" not in self.log_text():
+                    raise
 
     def start(self):
         """Starts it, the first time or again, on the same port. Answers when it answers."""
-        with open(Path(self.dir.name, "log"), "ab") as log:
-            self.process = subprocess.Popen(self.args, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+        with open(self.log, "ab") as log:
+            command = [*self.command_line, "--port", str(self.port), *self.args]
+            self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
         try:
-            wait_until("the server answers", self._answers)
+            wait_until("the server answers", self._answers, 60)
         except BaseException:
             self.kill()
             raise
 
     def _answers(self):
+        """Whether this process answers: not another one on its port, nor one that is still loading."""
         if self.process.poll() is not None:
-            raise RuntimeError(f"{SERVER} does not start:\n" + Path(self.dir.name, "log").read_text()[-2000:])
+            raise RuntimeError(f"{SERVER} does not start:\n{self.log_text()[-2000:]}")
         try:
-            return self.command("PING") == "+PONG"
+            return f"process_id:{self.process.pid}\r" in self.command("INFO server")
         except OSError:
             return False
+
+    def log_text(self):
+        return self.log.read_text(errors="replace")
+
+    @cached_property
+    def client(self):
+        """A connection of redis-py, RESP2."""
+        import redis
+
+        return redis.Redis("127.0.0.1", self.port, protocol=2, socket_timeout=600)
 
     def command(self, line):
         """The answer to an inline command: a bulk string's text, of others the first line as it came."""
@@ -83,6 +113,11 @@ class Server:
 
     def thaw(self):
         self.process.send_signal(signal.SIGCONT)
+
+    def stop(self):
+        """Ends it as an operator does: it exits, where `kill` cuts it off."""
+        self.process.terminate()
+        self.process.wait(60)
 
     def kill(self):
         if self.process.poll() is None:

@@ -1,11 +1,9 @@
 // table.json for the Node.js clients: what each answer must be.
 import { readFileSync } from 'node:fs';
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
 
 const { cases } = JSON.parse(readFileSync(new URL('table.json', import.meta.url)));
-
-export function test(name, passed, detail = '') {
-  console.log(passed ? `ok ${name}` : `FAILED ${name}: ${detail}`);
-}
 
 // Whether the answer is what the table says; its receipt, if it holds one.
 function fits(want, got) {
@@ -35,19 +33,21 @@ function batches(rows, errorsAlone) {
 // with `errorsAlone` no command follows one that fails.
 export async function testTable(client, run, { errorsAlone = false } = {}) {
   for (const { case: name, rows } of cases) {
-    const key = `clé:${client}:${name}`;
-    const failed = [];
-    let receipt;
-    for (const batch of batches(rows, errorsAlone)) {
-      const words = (line) => line.split(' ').map((word) => ({ k: key, $receipt: receipt })[word] ?? word);
-      const replies = await run(key, batch.map(([line]) => words(line)));
-      batch.forEach(([line, want], i) => {
-        const got = replies[i];
-        if (!fits(want, got)) failed.push(`${line}: ${got instanceof Error ? got : JSON.stringify(got)}, want ${JSON.stringify(want)}`);
-        if (line.includes('RECEIPT')) receipt = String(Array.isArray(got) ? got[0] : got);
-      });
-    }
-    test(`${client}: ${name}`, failed.length === 0, failed.join('; '));
+    await test(`${client}: ${name}`, async () => {
+      const key = `clé:${client}:${name}`;
+      const failed = [];
+      let receipt;
+      for (const batch of batches(rows, errorsAlone)) {
+        const words = (line) => line.split(' ').map((word) => ({ k: key, $receipt: receipt })[word] ?? word);
+        const replies = await run(key, batch.map(([line]) => words(line)));
+        batch.forEach(([line, want], i) => {
+          const got = replies[i];
+          if (!fits(want, got)) failed.push(`${line}: ${got instanceof Error ? got : JSON.stringify(got)}, want ${JSON.stringify(want)}`);
+          if (line.includes('RECEIPT')) receipt = String(Array.isArray(got) ? got[0] : got);
+        });
+      }
+      assert.deepEqual(failed, []);
+    });
   }
 }
 

@@ -1,10 +1,9 @@
-//! Rust's redis crate. Run by scripts/test-clients.sh.
+//! Rust's redis crate. Run by test_programs.py.
 
 mod table;
 
 use redis::cluster::{ClusterClient, ClusterConnection};
 use redis::{Connection, ConnectionLike, ErrorKind, ProtocolVersion, RedisError, RedisResult, Value};
-use std::error::Error;
 
 type Replies = Vec<RedisResult<Value>>;
 
@@ -15,42 +14,66 @@ fn check(con: &mut redis::Connection, user: &str) -> redis::RedisResult<(i64, i6
 }
 // snippet:end
 
-fn main() -> Result<(), Box<dyn Error>> {
-    let url = std::env::var("REDIS_URL")?;
-    let nodes: Vec<String> =
-        std::env::var("REDIS_CLUSTER")?.split(',').map(|address| format!("redis://{address}")).collect();
+/// As redis://127.0.0.1:6379.
+fn url() -> String {
+    std::env::var("REDIS_URL").expect("REDIS_URL")
+}
 
-    let answer = check(&mut connect(&url, 2)?, "user:42")?;
+/// The nodes of the cluster, likewise.
+fn nodes() -> Vec<String> {
+    let addresses = std::env::var("REDIS_CLUSTER").expect("REDIS_CLUSTER");
+    addresses.split(',').map(|address| format!("redis://{address}")).collect()
+}
+
+#[test]
+fn the_snippet() {
+    let answer = check(&mut connect(&url(), 2).unwrap(), "user:42").unwrap();
     let (admitted, limit, remaining, retry_after_ms, reset_after_ms) = answer;
-    let expected = (admitted, limit, remaining, retry_after_ms) == (1, 100, 99, 0) && reset_after_ms > 50_000;
-    table::test("the snippet", expected, &format!("{answer:?}"));
+    assert_eq!((admitted, limit, remaining, retry_after_ms), (1, 100, 99, 0));
+    assert!(reset_after_ms > 50_000, "{reset_after_ms}");
+}
 
+#[test]
+fn raw() {
     for resp in [2, 3] {
-        let title = |mode: &str| format!("redis-rs RESP{resp} {mode}");
-        let mut one = connect(&url, resp)?;
-        table::test_all(&title("raw"), |commands| one_by_one(&mut one, commands));
-        table::test_all(&title("pipeline"), |commands| together(&mut one, redis::pipe(), commands));
-        table::test_all(&title("transaction"), |commands| {
+        let mut one = connect(&url(), resp).unwrap();
+        table::test_all(&format!("RESP{resp} raw"), |commands| one_by_one(&mut one, commands));
+    }
+}
+
+#[test]
+fn pipeline() {
+    for resp in [2, 3] {
+        let mut one = connect(&url(), resp).unwrap();
+        table::test_all(&format!("RESP{resp} pipeline"), |commands| {
+            together(&mut one, redis::pipe(), commands)
+        });
+    }
+}
+
+#[test]
+fn transaction() {
+    for resp in [2, 3] {
+        let mut one = connect(&url(), resp).unwrap();
+        table::test_all(&format!("RESP{resp} transaction"), |commands| {
             together(&mut one, redis::pipe().atomic().clone(), commands)
         });
+    }
+}
 
-        // The blocking cluster connection of this crate has no transactions.
-        let protocol = if resp == 2 { ProtocolVersion::RESP2 } else { ProtocolVersion::RESP3 };
-        let client = ClusterClient::builder(nodes.clone()).use_protocol(protocol).build()?;
-        let mut cluster = client.get_connection()?;
-        let before = moved(&nodes)?;
-        table::test_all(&title("cluster raw"), |commands| one_by_one(&mut cluster, commands));
-        table::test_all_errors_alone(&title("cluster pipeline"), |commands| {
+/// The blocking cluster connection of this crate has no transactions.
+#[test]
+fn cluster() {
+    for (resp, protocol) in [(2, ProtocolVersion::RESP2), (3, ProtocolVersion::RESP3)] {
+        let client = ClusterClient::builder(nodes()).use_protocol(protocol).build().unwrap();
+        let mut cluster = client.get_connection().unwrap();
+        let before = moved(&nodes()).unwrap();
+        table::test_all(&format!("RESP{resp} cluster raw"), |commands| one_by_one(&mut cluster, commands));
+        table::test_all_errors_alone(&format!("RESP{resp} cluster pipeline"), |commands| {
             cluster_pipeline(&mut cluster, commands)
         });
-        let after = moved(&nodes)?;
-        table::test(
-            &title("the cluster client goes straight to the right node"),
-            after == before,
-            &format!("{after}"),
-        );
+        assert_eq!(moved(&nodes()).unwrap(), before, "the client does not go straight to the right node");
     }
-    Ok(())
 }
 
 fn connect(url: &str, resp: u8) -> RedisResult<Connection> {

@@ -3,14 +3,6 @@
 use redis::{RedisResult, Value};
 use serde_json::Value as Json;
 
-pub fn test(name: &str, passed: bool, detail: &str) {
-    if passed {
-        println!("ok {name}");
-    } else {
-        println!("FAILED {name}: {detail}");
-    }
-}
-
 /// Tests all cases. `run` answers a reply for each command of a batch.
 pub fn test_all(client: &str, run: impl FnMut(&[Vec<String>]) -> Vec<RedisResult<Value>>) {
     test_batches(client, batches, run);
@@ -57,7 +49,7 @@ fn test_batches(
                 }
             }
         }
-        test(&format!("{client}: {name}"), failed.is_empty(), &failed.join("; "));
+        assert!(failed.is_empty(), "{client}: {name}: {}", failed.join("; "));
     }
 }
 

@@ -1,0 +1,92 @@
+//! The decision: whether every window has room, and what is recorded if so.
+
+use crate::count::Live;
+use crate::ends::Ends;
+use crate::entry::{Entry, Kind};
+use crate::log::{Log, Record};
+use crate::outcome::{Forecast, Outcome};
+use crate::standing::Standing;
+use crate::{admit, repair, Error, Request};
+
+/// Admits a call and records it, or refuses it and changes nothing.
+///
+/// `now_us` is the time in µs since the epoch. `random` is any 64 random bits; they spread totals and expiries, and guard
+/// nothing. The log is written only where the call is admitted, or where it must be repaired first because the clock
+/// has stepped back behind it. Fails with [`Error::WrongType`] where the log cannot take entries.
+pub fn check(log: &mut impl Record, now_us: i64, request: &Request, random: u64) -> Result<Outcome, Error> {
+    let mut outcome = Outcome::default();
+    let mut ends = Ends::read(log);
+    if let Some(ahead) = ends.filter(|ends| ends.is_ahead(now_us, request)) {
+        ends = Some(repair::step_back(log, &ahead, now_us, request, random, &mut outcome.summed)?);
+        outcome.stepped_back_us = Some(ahead.last_us.saturating_sub(now_us));
+    }
+    if request.force || has_room(log, &mut ends, now_us, request, &mut outcome.summed) {
+        let after = admit::admit(log, ends, now_us, request, random, &mut outcome)?;
+        outcome.receipt = Some(after.last_us);
+        ends = Some(after);
+    }
+    outcome.standings = standings(log, ends.as_ref(), now_us, request, &mut outcome.summed);
+    Ok(outcome)
+}
+
+/// Foresees what [`check`] would decide, without FORCE. Writes nothing.
+pub fn peek(log: &mut impl Log, now_us: i64, request: &Request) -> Forecast {
+    let mut summed = 0;
+    let mut ends = Ends::read(log);
+    let has_room = has_room(log, &mut ends, now_us, request, &mut summed);
+    let standings = standings(log, ends.as_ref(), now_us, request, &mut summed);
+    Forecast { has_room, standings, summed }
+}
+
+/// Whether every window of the request has room for its cost. Reads the old end of the log where it has to.
+fn has_room(
+    log: &mut impl Log,
+    ends: &mut Option<Ends>,
+    now_us: i64,
+    request: &Request,
+    summed: &mut u64,
+) -> bool {
+    if let Some(ends) = ends {
+        if is_certainly_full(log, ends, now_us, request) {
+            return false;
+        }
+        ends.read_oldest(log, now_us.saturating_sub(request.windows.longest_us()));
+    }
+    request.windows.as_slice().iter().all(|window| {
+        let since_us = now_us.saturating_sub(window.length_us);
+        let used = ends.as_ref().map_or(0, |ends| Live::count(log, ends, since_us, summed).units);
+        used.checked_add(request.cost).is_some_and(|used| used <= window.limit)
+    })
+}
+
+/// True only if a window is certainly full: a flood of refusals then needs a single look-up. A weight-1 entry with
+/// total `last - room` that is still live means that more than `room` units are live. Its name follows from its total.
+fn is_certainly_full(log: &mut impl Log, ends: &Ends, now_us: i64, request: &Request) -> bool {
+    let Some((last_us, last)) = ends.last_entry.filter(|_| ends.foreign_after_it == 0) else { return false };
+    let elements = log.len();
+    request.windows.as_slice().iter().any(|window| {
+        let room = window.limit.checked_sub(request.cost).filter(|&room| room < elements);
+        room.is_some_and(|room| {
+            let total = last.total.wrapping_sub(room);
+            let score_us = log.score_of(Entry { total, weight: 1, kind: Kind::Single });
+            let since_us = now_us.saturating_sub(window.length_us);
+            score_us.is_some_and(|score_us| score_us > since_us && score_us <= last_us)
+        })
+    })
+}
+
+/// How each window stands, where the request asks.
+fn standings(
+    log: &mut impl Log,
+    ends: Option<&Ends>,
+    now_us: i64,
+    request: &Request,
+    summed: &mut u64,
+) -> Vec<Standing> {
+    if !request.with_standings {
+        return Vec::new();
+    }
+    let windows = request.windows.as_slice().iter();
+    let standing = |window| Standing::of(log, ends, now_us, request, window, summed);
+    windows.map(standing).collect()
+}

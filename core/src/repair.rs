@@ -1,0 +1,43 @@
+//! The repair of a log that a clock which stepped back has left ahead of it.
+
+use crate::admit::base;
+use crate::count::Live;
+use crate::ends::Ends;
+use crate::entry::{Entry, Kind, MAX_WEIGHT};
+use crate::horizon::{floor_ms, fresh_expiry_ms};
+use crate::log::{Element, Record};
+use crate::{Error, Request};
+
+/// Brings the elements ahead of the clock back to it, as one entry. So each unit counts at most the step too long and
+/// never too short, and nobody waits longer than a window. Answers the new ends of the log.
+pub(crate) fn step_back(
+    log: &mut impl Record,
+    ends: &Ends,
+    now_us: i64,
+    request: &Request,
+    random: u64,
+    summed: &mut u64,
+) -> Result<Ends, Error> {
+    let longest_us = request.windows.longest_us();
+    let promised_ms = ends.promised_ms(log.expiry_ms()).filter(|ms| ms.saturating_mul(1_000) > longest_us);
+    let ahead = Live::count(log, ends, now_us, summed);
+    // What continues the log counts the foreign members after its last entry; those before it come on top.
+    let leading = ends.last_entry.filter(|(last_us, _)| *last_us > now_us).map_or(0, |_| ahead.leading);
+    let continued = ends.total().map(|total| total.wrapping_add(leading));
+    let total = continued.unwrap_or_else(|| ahead.units.saturating_add(base(random)));
+    let merged = Entry { total, weight: ahead.units.clamp(1, MAX_WEIGHT), kind: Kind::Shared };
+
+    let score_us = if let Some(Element { score_us, .. }) = log.last_up_to(now_us) {
+        log.remove_after(now_us);
+        now_us.max(score_us.saturating_add(1))
+    } else {
+        log.unlink();
+        now_us
+    };
+    log.add(score_us, merged)?;
+    log.expire_at(match promised_ms {
+        Some(promised_ms) => floor_ms(score_us).saturating_add(promised_ms),
+        None => fresh_expiry_ms(score_us, longest_us, random),
+    });
+    Ok(Ends::with_last(score_us, merged, [None; 2]))
+}

@@ -1,0 +1,139 @@
+//! Members that somebody else wrote: counted as the design says, never a crash.
+
+use super::{ask, check, peek, START_US};
+use proptest::prelude::*;
+use slidewin_core::entry::{Entry, Kind, MAX_WEIGHT};
+use slidewin_core::{refund, Element, MemoryLog, Refund, Request, Window};
+
+/// Units above `since_us`, as docs/design.md says: foreign members count one at the ends and nothing between;
+/// where the difference is impossible every element counts by itself.
+fn naive_units(log: &MemoryLog, since_us: i64) -> u64 {
+    let live: Vec<Option<Entry>> = log
+        .elements()
+        .filter(|(at_us, _)| *at_us > since_us)
+        .map(|(at_us, member)| Element::new(at_us, member).entry)
+        .collect();
+    let alone =
+        live.iter().fold(0_u64, |sum, entry| sum.saturating_add(entry.map_or(1, |entry| entry.weight)));
+    let Some(first) = live.iter().position(Option::is_some) else { return live.len() as u64 };
+    let last = live.iter().rposition(Option::is_some).unwrap();
+    let ends = (first + live.len() - 1 - last) as u64;
+    let (oldest, newest) = (live[first].unwrap(), live[last].unwrap());
+    if first == last {
+        return ends.saturating_add(oldest.weight);
+    }
+    let between = u128::from(newest.total.wrapping_sub(oldest.total));
+    let units = between + u128::from(oldest.weight);
+    if between < u128::from(newest.weight) || units >= 1 << 63 {
+        return alone;
+    }
+    ends.saturating_add(units as u64)
+}
+
+fn member() -> impl Strategy<Value = Vec<u8>> {
+    let number = prop_oneof![0..50_u64, Just(u64::MAX), Just(1 << 63), any::<u64>()];
+    let entry = (number.clone(), number, prop::bool::ANY).prop_map(|(total, weight, shared)| {
+        let kind = if shared { Kind::Shared } else { Kind::Single };
+        Entry { total, weight: (weight & MAX_WEIGHT).max(1), kind }.encode().as_bytes().to_vec()
+    });
+    prop_oneof![3 => entry, 1 => prop::collection::vec(any::<u8>(), 0..6)]
+}
+
+fn any_log() -> impl Strategy<Value = MemoryLog> {
+    let score = prop_oneof![
+        8 => (-2_000_000..2_000_000_i64).prop_map(|us| START_US + us),
+        1 => Just(i64::MAX), 1 => Just(i64::MIN), 1 => 0..100_i64,
+    ];
+    let expiry =
+        prop::option::of(prop_oneof![(0..100_000_i64).prop_map(|ms| START_US / 1_000 + ms), Just(i64::MAX)]);
+    (prop::collection::vec((score, member()), 0..12), expiry).prop_map(|(elements, expiry_ms)| {
+        let mut log = MemoryLog::default();
+        for (score_us, member) in elements {
+            log.zadd(score_us, &member);
+        }
+        log.set_expiry_ms(expiry_ms);
+        log
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 5_000, ..ProptestConfig::default() })]
+
+    #[test]
+    fn foreign_members_count_as_the_design_says(mut log in any_log(), back_us in 0..3_000_000_i64) {
+        let since_us = START_US - back_us;
+        // Without a limit to speak of, what remains of it tells the units.
+        let window = Window { length_us: back_us, limit: u64::MAX };
+        let request = Request { with_standings: true, ..Request::new(&[window]).unwrap() };
+        let standing = slidewin_core::peek(&mut log, START_US, &request).standings[0];
+        prop_assert_eq!(u64::MAX - standing.remaining, naive_units(&log, since_us));
+    }
+
+    #[test]
+    fn no_content_of_a_key_is_a_crash(
+        mut log in any_log(),
+        lines in prop::collection::vec(prop::sample::select(&[
+            "1 5", "1 5 COST 3", "1 1000000 RESOLUTION 10ms", "1ms 2 1 9007199254740991",
+            "60 3 FORCE COST 9007199254740991", "3650d 10 RESOLUTION 1d FORCE COST 9007199254740991", "1 0",
+        ][..]), 1..6),
+        receipt in 0..30_usize,
+        step_us in -3_000_000..3_000_000_i64,
+    ) {
+        let mut now_us = START_US;
+        for line in lines {
+            let request = ask(line);
+            let peeked = peek(&mut log, now_us, &request);
+            let outcome = check(&mut log, now_us, &request);
+            // A repair makes one honest entry of whatever was there, so it may end a miscount.
+            if outcome.stepped_back_us.is_none() {
+                prop_assert_eq!(peeked.has_room || request.force, outcome.receipt.is_some());
+            }
+            for (standing, window) in outcome.standings.iter().zip(request.windows.as_slice()) {
+                prop_assert!(standing.remaining <= window.limit);
+                let waits = 0..=window.length_us / 8 * 9 / 1_000 + 1;
+                prop_assert!(standing.retry_after_ms.is_none_or(|ms| waits.contains(&ms)));
+                prop_assert!(waits.contains(&standing.reset_after_ms));
+            }
+            if outcome.receipt.is_some() {
+                let longest_ms = request.windows.longest_us() / 1_000;
+                prop_assert!(log.expires_at_ms().unwrap() > now_us / 1_000 + longest_ms);
+            }
+            now_us += step_us;
+        }
+        let receipt = log.elements().nth(receipt).map_or(1, |(at_us, _)| at_us.max(1));
+        let refunded = refund(&mut log, &Refund { receipt, units: None });
+        prop_assert!(refunded.is_ok());
+    }
+}
+
+/// What remains of `60 5` or the like after one more call.
+fn remaining(log: &mut MemoryLog, now_us: i64, line: &str) -> u64 {
+    check(log, now_us, &ask(line)).standings[0].remaining
+}
+
+#[test]
+fn stale_members_are_trimmed_and_live_ones_count() {
+    let mut log = MemoryLog::default();
+    log.zadd(1, b"a");
+    log.zadd(2, b"b");
+    assert_eq!(remaining(&mut log, START_US, "60 5"), 4);
+    assert_eq!(log.elements().map(|(at_us, _)| at_us).collect::<Vec<_>>(), [START_US]);
+
+    log.zadd(START_US - 5, b"before");
+    log.zadd(START_US + 5, b"after");
+    assert_eq!(remaining(&mut log, START_US + 10, "60 5"), 1, "two of ours and two of theirs");
+
+    let mut log = MemoryLog::default();
+    check(&mut log, START_US, &ask("10 5"));
+    check(&mut log, START_US + 1_000_000, &ask("10 5"));
+    log.zadd(i64::MAX, b"far ahead");
+    let left = remaining(&mut log, START_US + 2_000_000, "10 5");
+    assert_eq!(left, 1, "a member of the far future is one unit, also when it is brought back");
+
+    let mut log = MemoryLog::default();
+    for at_us in [START_US - 2_000_000, START_US - 1_000_000, START_US] {
+        log.zadd(at_us, at_us.to_string().as_bytes());
+    }
+    let left = remaining(&mut log, START_US + 1, "60 5");
+    assert_eq!(left, 1, "three calls of a limiter whose members are times, and ours");
+}

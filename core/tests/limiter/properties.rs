@@ -1,0 +1,187 @@
+//! Random sequences of all commands with random options at exact times: every field of every reply is that of
+//! the naive model, and the promises hold whatever happens.
+
+use super::naive::Model;
+use super::{check, peek, START_US};
+use proptest::prelude::*;
+use slidewin_core::{refund, MemoryLog, Refund, Request, Window};
+
+#[derive(Clone, Debug)]
+enum Op {
+    Check(Request),
+    Peek(Request),
+    /// The receipt of the admission that many back.
+    Refund(usize, Option<u64>),
+    /// Time passes, or steps back.
+    Pass(i64),
+}
+
+const MS: i64 = 1_000;
+/// Each more than an eighth longer than the one before: shorter distances count as one window.
+const LENGTHS_US: [i64; 6] = [MS, 10 * MS, 100 * MS, 1_000 * MS, 1_500_500, 60_000 * MS];
+const LONGEST_US: i64 = LENGTHS_US[LENGTHS_US.len() - 1];
+
+fn request() -> impl Strategy<Value = Request> {
+    let limit = prop_oneof![8 => 0..12_u64, 1 => 100..1_000_u64, 1 => Just((1 << 53) - 1)];
+    let window = (prop::sample::select(&LENGTHS_US[..]), limit)
+        .prop_map(|(length_us, limit)| Window { length_us, limit });
+    let cost = prop_oneof![6 => Just(1), 3 => 1..6_u64, 1 => Just((1 << 53) - 1)];
+    let resolution = prop::option::weighted(0.3, 0..4_i64);
+    (prop::collection::vec(window, 1..4), cost, resolution, prop::bool::weighted(0.1)).prop_map(
+        |(list, cost, resolution, force)| {
+            let plain = Request::new(&list).unwrap();
+            let resolution_us = resolution
+                .map(|part| (plain.windows.shortest_us() >> part).max(MS))
+                .filter(|_| !force || cost < 6);
+            let cost = if force { cost.min(1_000) } else { cost };
+            Request { cost, resolution_us, force, with_standings: true, ..plain }
+        },
+    )
+}
+
+fn op() -> impl Strategy<Value = Op> {
+    let step_us = prop_oneof![
+        4 => 0..3_i64,
+        4 => 0..2_000 * MS,
+        4 => prop::sample::select(&LENGTHS_US[..]),
+        2 => (prop::sample::select(&LENGTHS_US[..]), -2..3_i64).prop_map(|(length_us, by)| length_us + by),
+        1 => 0..2 * LONGEST_US,
+        1 => (0..80 * MS).prop_map(|us| -us),
+        1 => (0..2 * LONGEST_US).prop_map(|us| -us),
+    ];
+    prop_oneof![
+        8 => request().prop_map(Op::Check),
+        2 => request().prop_map(Op::Peek),
+        2 => (0..12_usize, prop::option::of(1..6_u64)).prop_map(|(back, units)| Op::Refund(back, units)),
+        8 => step_us.prop_map(Op::Pass),
+    ]
+}
+
+/// A request with the longest window, which the key is known to be used with from its first admission.
+fn longest(limit: u64) -> Request {
+    Request { force: true, ..Request::new(&[Window { length_us: LONGEST_US, limit }]).unwrap() }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 20_000, ..ProptestConfig::default() })]
+
+    #[test]
+    fn every_reply_is_that_of_the_naive_model(ops in prop::collection::vec(op(), 1..60)) {
+        let (mut log, mut model) = (MemoryLog::default(), Model::default());
+        let mut now_us = START_US;
+        let mut receipts = Vec::new();
+        for op in &ops {
+            // Idle keys forget what they were used with: the longest window is the first to ask again.
+            if model.used(now_us, LONGEST_US) == 0 {
+                let request = longest(10);
+                prop_assert_eq!(check(&mut log, now_us, &request).receipt, model.check(now_us, &request));
+            }
+            match op {
+                Op::Pass(us) if *us >= 0 => now_us += us,
+                Op::Pass(us) => {
+                    // What has left every window may be trimmed or not; a step back must not revive it.
+                    let expired_us = now_us - LONGEST_US;
+                    if log.elements().all(|(at_us, _)| at_us > expired_us) {
+                        model.admissions.retain(|unit| unit.at_us > expired_us);
+                        now_us += us;
+                    }
+                }
+                Op::Check(request) => {
+                    let before = log.clone();
+                    let stepped_back = model.is_ahead(now_us, request);
+                    let outcome = check(&mut log, now_us, request);
+                    prop_assert_eq!(outcome.receipt, model.check(now_us, request), "{:?}", request);
+                    prop_assert_eq!(outcome.stepped_back_us.is_some(), stepped_back);
+                    for (standing, window) in outcome.standings.iter().zip(request.windows.as_slice()) {
+                        prop_assert_eq!(*standing, model.standing(now_us, request, window), "{:?}", request);
+                        let most_us = if stepped_back { window.length_us } else { window.length_us / 8 * 9 };
+                        prop_assert!(standing.retry_after_ms.unwrap_or(-1) <= most_us / MS + 1);
+                    }
+                    if let Some(receipt) = outcome.receipt {
+                        receipts.push(receipt);
+                        let kept_us = log.expires_at_ms().unwrap() * MS - receipt;
+                        prop_assert!(kept_us >= request.windows.longest_us());
+                        prop_assert!(kept_us <= LONGEST_US / 8 * 9 + 2 * MS);
+                    } else if !stepped_back {
+                        prop_assert!(log.elements().eq(before.elements()));
+                        prop_assert_eq!((before.expires_at_ms(), before.writes()), (log.expires_at_ms(), log.writes()));
+                    }
+                }
+                Op::Peek(request) => {
+                    let writes = log.writes();
+                    let forecast = peek(&mut log, now_us, request);
+                    prop_assert_eq!(forecast.has_room, model.fits(now_us, request));
+                    for (standing, window) in forecast.standings.iter().zip(request.windows.as_slice()) {
+                        prop_assert_eq!(*standing, model.standing(now_us, request, window), "{:?}", request);
+                    }
+                    prop_assert_eq!(log.writes(), writes);
+                }
+                Op::Refund(back, units) => {
+                    let Some(receipt) = receipts.len().checked_sub(back + 1).map(|index| receipts[index]) else {
+                        continue;
+                    };
+                    let refunded = Refund { receipt, units: *units };
+                    log.pass(now_us);
+                    let units = refund(&mut log, &refunded).unwrap();
+                    if units == 0 && receipt <= now_us - LONGEST_US {
+                        // It may have been trimmed; to the model it no longer matters.
+                        model.admissions.retain(|unit| unit.at_us != receipt);
+                    } else {
+                        prop_assert_eq!(units, model.refund(&refunded));
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn no_interval_admits_more_than_the_limit(
+        length_us in prop::sample::select(&LENGTHS_US[..]),
+        limit in 1..20_u64,
+        calls in prop::collection::vec((0..1_000_i64, 1..4_u64, prop::bool::ANY), 1..200),
+    ) {
+        let plain = Request::new(&[Window { length_us, limit }]).unwrap();
+        let mut log = MemoryLog::default();
+        let mut now_us = START_US;
+        let mut units = Vec::new();
+        for (step, cost, shares) in calls {
+            now_us += step * length_us / 5_000;
+            let resolution_us = shares.then_some((length_us / 10).max(MS));
+            let request = Request { cost, resolution_us, ..plain };
+            if check(&mut log, now_us, &request).receipt.is_some() {
+                units.push((now_us, cost));
+            }
+        }
+        for (from_us, _) in &units {
+            let within = units.iter().filter(|(at_us, _)| (*from_us..from_us + length_us).contains(at_us));
+            prop_assert!(within.map(|(_, cost)| cost).sum::<u64>() <= limit);
+        }
+    }
+
+    #[test]
+    fn refused_at_every_instant_before_the_promised_time_and_admitted_at_it(
+        length_us in prop::sample::select(&LENGTHS_US[..]),
+        limit in 1..20_u64,
+        steps in prop::collection::vec(0..1_000_i64, 0..30),
+        cost in 1..6_u64,
+        part in 0..100_i64,
+    ) {
+        let plain = Request::new(&[Window { length_us, limit }]).unwrap();
+        let mut request = Request { with_standings: true, ..plain };
+        let mut log = MemoryLog::default();
+        let mut now_us = START_US;
+        for step in steps {
+            now_us += step * length_us / 10_000;
+            check(&mut log, now_us, &request);
+        }
+        request.cost = cost.min(limit);
+        let wait_us = peek(&mut log, now_us, &request).standings[0].retry_after_ms.unwrap() * MS;
+        prop_assert!(wait_us >= 0);
+        for early_us in [wait_us - MS, wait_us * part / 100 - MS, 0] {
+            if wait_us > 0 && (0..=wait_us - MS).contains(&early_us) {
+                prop_assert!(!peek(&mut log.clone(), now_us + early_us, &request).has_room);
+            }
+        }
+        prop_assert!(peek(&mut log, now_us + wait_us, &request).has_room);
+    }
+}

@@ -1,0 +1,114 @@
+use super::*;
+
+fn parse(line: &str) -> Result<(Request, bool), Error> {
+    check(line.split(' ').map(str::as_bytes))
+}
+
+#[test]
+fn requests() {
+    let plain = |pairs: &[(i64, u64)]| {
+        let windows: Vec<_> = pairs.iter().map(|&(length_us, limit)| Window { length_us, limit }).collect();
+        Request::new(&windows).unwrap()
+    };
+    let minute = plain(&[(60_000_000, 100)]);
+    let two = plain(&[(1_000_000, 2), (60_000_000, 5)]);
+    let table = [
+        ("60 100", minute),
+        ("60 0", plain(&[(60_000_000, 0)])),
+        ("1m 9007199254740991", plain(&[(60_000_000, (1 << 53) - 1)])),
+        ("1 2 60 5", two),
+        ("1 2 1 2", plain(&[(1_000_000, 2), (1_000_000, 2)])),
+        ("60 100 COST 7", Request { cost: 7, ..minute }),
+        ("60 100 cost 9007199254740991", Request { cost: (1 << 53) - 1, ..minute }),
+        ("60 100 RESOLUTION 60", Request { resolution_us: Some(60_000_000), ..minute }),
+        ("1 2 60 5 resolution 1ms force", Request { resolution_us: Some(1_000), force: true, ..two }),
+        ("60 100 WithQuota", Request { with_standings: true, ..minute }),
+    ];
+    for (line, request) in table {
+        assert_eq!(parse(line), Ok((request, false)), "{line}");
+    }
+    let all = Request { force: true, with_standings: true, cost: 3, ..minute };
+    assert_eq!(parse("60 100 RECEIPT FORCE WITHQUOTA COST 3"), Ok((all, true)));
+    assert_eq!(minute.windows.longest_us(), minute.windows.shortest_us());
+    assert_eq!((two.windows.shortest_us(), two.windows.longest_us()), (1_000_000, 60_000_000));
+}
+
+#[test]
+fn what_is_wrong_with_a_call() {
+    let table = [
+        ("", Error::Window),
+        ("60", Error::Arity),
+        ("60 1 2", Error::Arity),
+        ("60 1 abc", Error::UnknownCheckOption),
+        ("60 1 -1 5", Error::Window),
+        ("60 1  5", Error::Window),
+        ("abc 1", Error::Window),
+        ("60 -1", Error::Limit),
+        ("60 1.5", Error::Limit),
+        ("60 01", Error::Limit),
+        ("60 +1", Error::Limit),
+        ("60 ", Error::Limit),
+        ("60 9007199254740992", Error::Limit),
+        ("60 9223372036854775808", Error::Limit),
+        ("60 99999999999999999999999", Error::Limit),
+        ("60 1 COST", Error::Arity),
+        ("60 1 COST 0", Error::Cost),
+        ("60 1 COST -1", Error::Cost),
+        ("60 1 COST 9007199254740992", Error::Cost),
+        ("60 1 COST abc", Error::Cost),
+        ("60 1 COST 1 COST 1", Error::RepeatedOption),
+        ("60 1 FORCE force", Error::RepeatedOption),
+        ("60 1 RESOLUTION 1 RESOLUTION 1", Error::RepeatedOption),
+        ("60 1 RECEIPT RECEIPT", Error::RepeatedOption),
+        ("60 1 WITHQUOTA WITHQUOTA", Error::RepeatedOption),
+        ("60 1 RESOLUTION", Error::Arity),
+        ("60 1 RESOLUTION 0", Error::Resolution),
+        ("60 1 RESOLUTION 61", Error::Resolution),
+        ("60 1 1 1 RESOLUTION 2", Error::Resolution),
+        ("60 1 RESOLUTION 1 RECEIPT", Error::ResolutionWithReceipt),
+        ("60 1 RECEIPT RESOLUTION 1", Error::ResolutionWithReceipt),
+        ("60 1 COST 1 60 1", Error::UnknownCheckOption),
+        ("60 1 FORCED", Error::UnknownCheckOption),
+        ("1 1 2 2 3 3 4 4 5 5 6 6 7 7 8 8 9 9", Error::TooManyWindows),
+    ];
+    for (line, error) in table {
+        assert_eq!(parse(line), Err(error), "{line:?}");
+    }
+    assert_eq!(check(std::iter::empty()), Err(Error::Arity));
+    assert!(parse("1 1 2 2 3 3 4 4 5 5 6 6 7 7 8 8").is_ok());
+}
+
+#[test]
+fn peek_takes_cost_and_withquota_only() {
+    let parse = |line: &str| peek(line.split(' ').map(str::as_bytes));
+    assert_eq!(
+        parse("60 5 2 1 COST 3 WITHQUOTA").map(|request| (request.cost, request.with_standings)),
+        Ok((3, true))
+    );
+    for option in ["FORCE", "RECEIPT", "RESOLUTION 1", "NO"] {
+        assert_eq!(parse(&format!("60 5 {option}")), Err(Error::UnknownPeekOption), "{option}");
+    }
+}
+
+#[test]
+fn refunds() {
+    let parse = |line: &str| refund(line.split(' ').map(str::as_bytes));
+    assert_eq!(parse("1784000000000000"), Ok(Refund { receipt: 1_784_000_000_000_000, units: None }));
+    assert_eq!(parse("5 cost 3"), Ok(Refund { receipt: 5, units: Some(3) }));
+    let table = [
+        ("0", Error::Receipt),
+        ("-5", Error::Receipt),
+        ("5.0", Error::Receipt),
+        ("", Error::Receipt),
+        ("9223372036854775808", Error::Receipt),
+        ("5 COST", Error::Arity),
+        ("5 COST 0", Error::Cost),
+        ("5 COST 1 COST 1", Error::RepeatedOption),
+        ("5 FORCE", Error::UnknownRefundOption),
+        ("5 6", Error::UnknownRefundOption),
+    ];
+    for (line, error) in table {
+        assert_eq!(parse(line), Err(error), "{line:?}");
+    }
+    assert_eq!(refund(std::iter::empty()), Err(Error::Arity));
+}

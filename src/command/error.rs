@@ -1,0 +1,79 @@
+//! The error replies. Their texts are part of the contract; none repeats the caller's bytes.
+
+use std::ffi::CStr;
+
+/// What is wrong with a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Error {
+    /// Too few arguments, or an option without its value.
+    Arity,
+    /// A window is not a duration in its range.
+    Window,
+    /// A limit is not an integer in its range.
+    Limit,
+    /// A cost is not an integer in its range.
+    Cost,
+    /// A resolution is not a duration, or longer than the shortest window.
+    Resolution,
+    /// A receipt is not a positive integer.
+    Receipt,
+    /// More than eight windows.
+    TooManyWindows,
+    /// CHECK does not know an option.
+    UnknownCheckOption,
+    /// PEEK does not know an option.
+    UnknownPeekOption,
+    /// REFUND does not know an option.
+    UnknownRefundOption,
+    /// An option was given twice.
+    RepeatedOption,
+    /// RESOLUTION and RECEIPT in one call: a shared entry has no receipt.
+    ResolutionWithReceipt,
+    /// Too many entries lie on both sides of a receipt.
+    RefundTooDeep,
+    /// The count of OFFENDERS is not an integer in its range.
+    Count,
+    /// OFFENDERS does not know an option.
+    UnknownOffendersOption,
+    /// The key holds a value of another type.
+    WrongType,
+    /// A panic was caught.
+    Internal,
+}
+
+impl Error {
+    /// The whole error reply, or `None` for arity, which the server words itself.
+    pub fn text(self) -> Option<&'static CStr> {
+        Some(match self {
+            Error::Arity => return None,
+            Error::Window => c"ERR window must be a duration from 1ms to 3650d, such as 60, 0.5, 250ms, 5m or 24h",
+            Error::Limit => c"ERR limit must be an integer from 0 to 9007199254740991",
+            Error::Cost => c"ERR cost must be an integer from 1 to 9007199254740991",
+            Error::Resolution => c"ERR resolution must be a duration from 1ms to the shortest window",
+            Error::Receipt => c"ERR receipt must be a positive integer",
+            Error::TooManyWindows => c"ERR at most 8 windows in one call",
+            Error::UnknownCheckOption => {
+                c"ERR unknown option, expected COST, RESOLUTION, FORCE, RECEIPT or WITHQUOTA after the windows"
+            }
+            Error::UnknownPeekOption => c"ERR unknown option, expected COST or WITHQUOTA after the windows",
+            Error::UnknownRefundOption => c"ERR unknown option, expected COST after the receipt",
+            Error::RepeatedOption => c"ERR an option may be given only once",
+            Error::ResolutionWithReceipt => c"ERR RESOLUTION and RECEIPT exclude each other",
+            Error::RefundTooDeep => c"ERR more than 1000 entries lie on both sides of the receipt, nothing was refunded",
+            Error::Count => c"ERR count must be an integer from 1 to 256",
+            Error::UnknownOffendersOption => c"ERR unknown option, expected COUNT or RESET",
+            Error::WrongType => c"WRONGTYPE Operation against a key holding the wrong kind of value",
+            Error::Internal => c"ERR slidewin internal error, nothing was decided; the server log says more",
+        })
+    }
+}
+
+impl From<slidewin_core::Error> for Error {
+    fn from(error: slidewin_core::Error) -> Self {
+        match error {
+            slidewin_core::Error::WindowCount => Error::TooManyWindows,
+            slidewin_core::Error::WrongType => Error::WrongType,
+            slidewin_core::Error::RefundTooDeep => Error::RefundTooDeep,
+        }
+    }
+}

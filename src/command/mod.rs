@@ -1,0 +1,39 @@
+//! The commands, one file for each: from arguments to reply.
+
+mod arguments;
+mod check;
+mod error;
+mod offenders;
+mod peek;
+mod refund;
+
+pub use check::check;
+pub use error::Error;
+pub use offenders::offenders;
+pub use peek::peek;
+pub use refund::refund;
+
+use crate::operator::Offender;
+use slidewin_core::Standing;
+
+/// What a command answers.
+#[derive(Debug)]
+pub enum Reply {
+    /// An integer.
+    Integer(i64),
+    /// The array of WITHQUOTA: `admitted`, then four integers for each window.
+    Standings(i64, Vec<Standing>),
+    /// An array of arrays: key, count, error.
+    Offenders(Vec<Offender>),
+}
+
+impl Reply {
+    /// `admitted` alone, or with how each window stands where the call asked for it.
+    fn decision(admitted: i64, with_standings: bool, standings: Vec<Standing>) -> Self {
+        if with_standings {
+            Reply::Standings(admitted, standings)
+        } else {
+            Reply::Integer(admitted)
+        }
+    }
+}

@@ -1,0 +1,40 @@
+//! What an operator sees: counters in INFO, the keys that are refused, lines in the server's log.
+
+pub mod counters;
+pub mod log_lines;
+mod offenders;
+
+pub use offenders::{Offender, Offenders, TRACKED};
+
+use slidewin_core::{Forecast, Outcome};
+
+/// Counts what a CHECK of `cost` units decided and did, remembers the key of a refused one, and writes a line to the log
+/// where the clock has stepped back.
+pub fn checked(key: &[u8], now_us: i64, cost: u64, outcome: &Outcome) {
+    if outcome.receipt.is_some() {
+        counters::CHECKS_ADMITTED.add(1);
+        counters::UNITS_ADMITTED.add(cost);
+        counters::ENTRIES_TRIMMED.add(outcome.trimmed as u64);
+        counters::LOGS_RESTARTED.add(u64::from(outcome.restarted));
+    } else {
+        counters::CHECKS_REFUSED.add(1);
+        Offenders::here().refused(key, now_us);
+    }
+    if let Some(ahead_us) = outcome.stepped_back_us {
+        counters::CLOCK_STEP_BACKS.add(1);
+        log_lines::step_back(now_us, ahead_us);
+    }
+    counters::FOREIGN_SUMS.add(outcome.summed);
+}
+
+/// Counts a PEEK.
+pub fn peeked(forecast: &Forecast) {
+    counters::PEEKS.add(1);
+    counters::FOREIGN_SUMS.add(forecast.summed);
+}
+
+/// Counts a REFUND that gave back that many units.
+pub fn refunded(units: u64) {
+    counters::REFUNDS.add(1);
+    counters::UNITS_REFUNDED.add(units);
+}

@@ -1,0 +1,16 @@
+//! The server that the module runs in. All unsafe code is here, and none of the server's pointers leaves it.
+
+mod api;
+mod call;
+pub mod clock;
+mod docs;
+mod guard;
+mod info;
+mod key;
+mod load;
+pub mod random;
+mod table;
+mod write;
+
+pub use call::Call;
+pub use key::{Key, Mode};
