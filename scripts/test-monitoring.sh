@@ -5,8 +5,8 @@
 #
 # SLIDEWIN_MODULE is the module, else the one that `make build` makes; REDIS_SERVER the server, else `redis-server`.
 # PROGRAMS is a directory with other programs of Prometheus than this system's. Those that are not on PATH are unpacked
-# from the system's packages below target/monitoring/: nothing is installed and no service started. The last line is
-# `N passed, N failed`; the exit code is 0 if nothing failed.
+# from the system's packages below target/monitoring/: nothing is installed and no service started. The exit
+# code is pytest's.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 . scripts/apt.sh

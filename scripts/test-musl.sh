@@ -8,31 +8,18 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 scripts/setup.sh redis
 
+. scripts/server.sh
+
 dir=$(mktemp -d)
-server=
-stop() {
-    [[ -z $server ]] || { kill -9 "$server" && wait "$server"; } 2>/dev/null || true
-    server=
-}
-trap 'stop; rm -rf "$dir"' EXIT
+trap 'stop_server; rm -rf "$dir"' EXIT
 
 # session SERVER MODULE: starts it, sends what is on stdin, and prints the replies; then the server has to be there still.
 session() {
-    local port
     rm -f "$dir"/dump.rdb
-    for ((try = 0; try < 20; try++)); do
-        port=$((20000 + RANDOM % 10000))
-        "$1" --port "$port" --bind 127.0.0.1 --save '' --dir "$dir" --loadmodule "$2" >"$dir/log" 2>&1 &
-        server=$!
-        while kill -0 "$server" 2>/dev/null; do
-            [[ $(redis-cli -p "$port" INFO server 2>/dev/null) != *"process_id:$server"* ]] || break 2
-            sleep 0.05
-        done
-        grep -q 'Address already in use' "$dir/log" || { tail -5 "$dir/log"; return; }
-    done
+    REDIS_SERVER=$1 start_server "$dir" "$2" 2>&1 || return 0
     redis-cli -p "$port" 2>&1 || true
     redis-cli -p "$port" PING 2>&1 || grep -m 3 -E 'crashed|signal|Accessing' "$dir/log" || true
-    stop
+    stop_server
 }
 
 passed=0 failed=0
