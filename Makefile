@@ -10,7 +10,7 @@ export PATH := $(CURDIR)/target/bin:$(PATH)
 
 .DEFAULT_GOAL := help
 .PHONY: help build run test test-cluster test-servers test-long test-valgrind test-clients test-examples \
-	test-monitoring test-dist lint bench dist install clean
+	test-monitoring test-dist test-musl lint lint-files bench dist install clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -56,6 +56,9 @@ lint: ## formatting, and clippy with warnings denied
 	$(CARGO) fmt --check
 	$(CARGO) clippy --all-targets --locked -- -D warnings
 
+lint-files: ## workflows, Dockerfile, compose file and scripts, with linters out of wheels
+	@scripts/lint-files.sh
+
 bench: build ## measure against the usual script, plain commands and the server's floor
 	@bench/run.sh
 
@@ -64,6 +67,9 @@ dist: ## archive and Debian package for this machine's architecture: dist/
 
 test-dist: dist ## unpack, check, install and load the packages
 	@scripts/test-dist.sh
+
+test-musl: ## the same session on a Redis for glibc and one for musl, a panic included
+	@scripts/test-musl.sh
 
 install: build ## install the module below PREFIX (/usr/local)
 	install -D -m 0755 $(MODULE) $(DESTDIR)$(PREFIX)/lib/redis/modules/libslidewin.so
