@@ -40,7 +40,8 @@ debug=$(scripts/portable.sh)
 glibc=$(scripts/servers.sh redis-6.2)
 musl=$(scripts/musl-server.sh)
 
-# Nothing in it depends on the time: a limit of 0, costs above the limit and a window of days do not.
+# Receipts and waits have five digits and more, and differ from run to run.
+replies() { session "$@" <"$dir/session" | sed -E 's/[0-9]{5,}/N/g'; }
 cat >"$dir/session" <<'END'
 SLIDEWIN.CHECK k 1h 3
 SLIDEWIN.CHECK k 1h 3 COST 2 RECEIPT
@@ -48,14 +49,14 @@ SLIDEWIN.CHECK k 1h 3
 SLIDEWIN.CHECK k 1h 3 COST 4 WITHQUOTA
 SLIDEWIN.CHECK zero 1h 0 WITHQUOTA
 SLIDEWIN.PEEK k 1h 3
-SLIDEWIN.REFUND k 3 COST 1
+SLIDEWIN.REFUND k 3
 SLIDEWIN.CHECK k 1h 3 10s 100
 SLIDEWIN.CHECK k 1h x
 SLIDEWIN.CHECK k
 SET text hello
 SLIDEWIN.CHECK text 1h 3
 EVAL "return redis.call('SLIDEWIN.CHECK', KEYS[1], 3600, 2)" 1 lua
-ZRANGE k 0 -1
+ZCARD k
 SLIDEWIN.OFFENDERS COUNT 1
 DEBUG RELOAD
 SLIDEWIN.CHECK k 1h 3
@@ -63,13 +64,13 @@ MODULE UNLOAD slidewin
 ZCARD k
 END
 for module in "$release" "$debug"; do
-    wanted=$(session "$glibc" "$PWD/$module" <"$dir/session")
-    check "$module answers on glibc" "$(printf '1\n3')" "$(head -n 2 <<<"$wanted")"
-    check "$module answers the same on musl: $(wc -l <<<"$wanted") lines" "$wanted" "$(session "$musl" "$PWD/$module" <"$dir/session")"
+    wanted=$(replies "$glibc" "$PWD/$module")
+    check "$module answers on glibc" $'1\nN\n0\nPONG' "$(sed -n '1,3p; $p' <<<"$wanted")"
+    check "$module answers the same on musl: $(wc -l <<<"$wanted") lines" "$wanted" "$(replies "$musl" "$PWD/$module")"
 done
 for name in glibc musl; do
     got=$(session "${!name}" "$PWD/$debug" <<<$'SLIDEWIN.CHECK slidewin:panic 1h 3\nSLIDEWIN.CHECK k 1h 3')
-    check "a panic is an error reply on $name, and the server goes on" "$(printf 'ERR \n1\nPONG')" "$(sed -E 's/^(\(error\) )?(ERR ).*/\2/' <<<"$got" | grep .)"
+    check "a panic is an error reply on $name, and the server goes on" $'ERR \n1\nPONG' "$(sed -E 's/^(\(error\) )?(ERR ).*/\2/' <<<"$got" | grep .)"
 done
 echo "$passed passed, $failed failed"
 ((failed == 0))
