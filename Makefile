@@ -5,10 +5,12 @@ PREFIX ?= /usr/local
 MODULE := target/release/libslidewin.so
 # The scripts look there, wherever cargo would build for this user.
 export CARGO_TARGET_DIR := $(CURDIR)/target
+# Where scripts/setup.sh puts a server if the system's own is too old.
+export PATH := $(CURDIR)/target/bin:$(PATH)
 
 .DEFAULT_GOAL := help
 .PHONY: help build run test test-cluster test-servers test-long test-valgrind test-clients test-examples \
-	test-monitoring test-dist fuzz lint bench dist install clean
+	test-python test-node test-docs test-monitoring test-dist test-musl fuzz lint lint-files bench dist install clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -42,7 +44,16 @@ test-valgrind: build ## the module in a server under valgrind
 test-clients: build ## redis-py, node-redis, ioredis and redis-rs; the recipes; migrating
 	@scripts/test-clients.sh
 
-test-examples: build ## the Flask and the Express shop, and the live page in Chromium
+test-python: build ## the Python package, on its own and in Flask-Limiter, slowapi and Django REST framework
+	@clients/python/test.sh
+
+test-node: build ## the Node.js package, on its own and in Express, NestJS and Fastify
+	@clients/node/test.sh
+
+test-docs: build ## what the pages say: server errors, memory, upgrades, clients, recipes
+	@tests/docs/test.sh
+
+test-examples: build ## the Flask shop, and the live page in Chromium
 	@scripts/test-examples.sh
 
 test-monitoring: build ## exporter, alerts and dashboard with a real Prometheus
@@ -57,6 +68,9 @@ lint: ## formatting, and clippy with warnings denied
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
 
+lint-files: ## workflows, Dockerfile, compose file and scripts, with linters out of wheels
+	@scripts/lint-files.sh
+
 bench: build ## measure against the usual script, plain commands and the server's floor
 	@bench/run.sh
 
@@ -65,6 +79,9 @@ dist: ## archive and Debian package for this machine's architecture: dist/
 
 test-dist: dist ## unpack, check, install and load the packages
 	@scripts/test-dist.sh
+
+test-musl: ## the same session on a Redis for glibc and one for musl, a panic included
+	@scripts/test-musl.sh
 
 install: build ## install the module below PREFIX (/usr/local)
 	install -D -m 0755 $(MODULE) $(DESTDIR)$(PREFIX)/lib/redis/modules/libslidewin.so

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Runs a Python file of this folder with what it needs: the pinned packages (a virtual environment
-# below target/), a server (REDIS_SERVER, or the Redis 7.0 of scripts/servers.sh), the module
-# (SLIDEWIN_MODULE, or target/release/libslidewin.so) and redis-benchmark.
+# below target/), a server (REDIS_SERVER, or the Redis 8.2 of scripts/servers.sh, which every system
+# can have), the module (SLIDEWIN_MODULE, or target/release/libslidewin.so) and redis-benchmark.
 #
 #   bench/python.sh FILE [ARGUMENT...]
 set -euo pipefail
@@ -15,7 +15,7 @@ venv=$root/target/bench-venv
 # The copy of the pins is made last: an install that was cut short starts afresh.
 if ! cmp -s "$bench/requirements.txt" "$venv/requirements.txt"; then
     echo "bench: installing Python packages below target/" >&2
-    python3 -c 'import ensurepip, venv' 2>/dev/null || apt_install python3-venv
+    "$root/scripts/setup.sh" python
     python3 -m venv --clear "$venv" >&2
     "$venv/bin/pip" install -q --disable-pip-version-check -r "$bench/requirements.txt" >&2
     cp "$bench/requirements.txt" "$venv/"
@@ -23,7 +23,7 @@ fi
 # redis-tools brings redis-benchmark, and no service.
 command -v redis-benchmark >/dev/null || apt_install redis-tools
 
-export REDIS_SERVER=${REDIS_SERVER:-$("$root/scripts/servers.sh" redis-7.0)}
+export REDIS_SERVER=${REDIS_SERVER:-$("$root/scripts/servers.sh" redis-8.2)}
 export SLIDEWIN_MODULE=${SLIDEWIN_MODULE:-$root/target/release/libslidewin.so}
 if [[ ! -f $SLIDEWIN_MODULE ]]; then
     cargo build --release --manifest-path "$root/Cargo.toml" >&2

@@ -14,8 +14,7 @@ export SCREENSHOT=${1:-$installed/live.png}
 
 mapfile -t requirements <"$examples/flask/requirements.txt"
 python_packages flask "${requirements[@]}" -e "$root/clients/python" selenium==4.40.0 pytest==9.0.2
-need chromium chromium chromium-driver
-need chromedriver chromium-driver
+"$root/scripts/setup.sh" browser
 CHROMIUM=$(command -v chromium)
 CHROMEDRIVER=$(command -v chromedriver)
 export CHROMIUM CHROMEDRIVER

@@ -1,38 +1,51 @@
 #!/usr/bin/env bash
 # Tests monitoring/ with a real redis-server, prometheus-redis-exporter and prometheus, on free loopback ports.
 #
+#   scripts/test-monitoring.sh [PYTEST ARGUMENT...]
+#
 # SLIDEWIN_MODULE is the module, else the one that `make build` makes; REDIS_SERVER the server, else `redis-server`.
-# Programs of Prometheus that are not on PATH are unpacked from Debian's packages below target/monitoring/: nothing
-# is installed and no service started. The last line is `N passed, N failed`; the exit code is 0 if nothing failed.
+# PROGRAMS is a directory with other programs of Prometheus than this system's. Those that are not on PATH are unpacked
+# from the system's packages below target/monitoring/: nothing is installed and no service started. The exit
+# code is pytest's.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
-programs=$PWD/target/monitoring
-export PATH=$PATH:$programs/usr/bin
+. scripts/apt.sh
+place=$PWD/target/monitoring
+export PATH=${PROGRAMS:+$PROGRAMS:}$PATH:$place/usr/bin
 export SLIDEWIN_MODULE=${SLIDEWIN_MODULE:-$PWD/target/release/libslidewin.so}
 [[ -e $SLIDEWIN_MODULE ]] || { echo "no module at $SLIDEWIN_MODULE: make build" >&2; exit 1; }
 
-packages=()
-for program in prometheus prometheus-redis-exporter; do
-    command -v "$program" >/dev/null || packages+=("$program")
+programs=()
+for program in prometheus promtool prometheus-redis-exporter; do
+    command -v "$program" >/dev/null || programs+=("$program")
 done
-if ((${#packages[@]})); then
+if ((${#programs[@]})); then
     if ! command -v apt-get >/dev/null; then
-        echo "missing here: ${packages[*]}" >&2
+        echo "missing here: ${programs[*]}" >&2
         exit 1
     fi
-    echo "unpacking ${packages[*]}" >&2
-    sudo=()
-    ((EUID == 0)) || sudo=(sudo)
-    "${sudo[@]}" apt-get update -qq >&2
-    mkdir -p "$programs"
-    (
-        cd "$programs"
-        apt-get download -qq -o "APT::Sandbox::User=$(id -un)" "${packages[@]}" >&2
-        for package in "${packages[@]}"; do
-            dpkg-deb --fsys-tarfile "${package}"_*.deb | tar -x ./usr/bin
-            rm "${package}"_*.deb
-        done
-    )
+    echo "unpacking ${programs[*]}" >&2
+    apt_update
+    mkdir -p "$place"
+    for program in "${programs[@]}"; do
+        # Each is a package of its name, but for promtool: Debian 12 has it in the package prometheus, 13 by itself.
+        package=$program
+        [[ $(apt-cache policy "$package") == *Candidate:* ]] || package=prometheus
+        (
+            cd "$place"
+            apt-get download -qq -o "APT::Sandbox::User=$(id -un)" "$package" >&2
+            dpkg-deb --fsys-tarfile "$package"_*.deb | tar -x ./usr/bin
+            rm "$package"_*.deb
+        )
+    done
 fi
 
-exec python3 monitoring/test.py
+python=$place/python
+wanted=(pytest==9.0.1 PyYAML==6.0.3)
+if [[ $(cat "$python/installed" 2>/dev/null) != "${wanted[*]}" ]]; then
+    scripts/setup.sh python
+    python3 -m venv --clear "$python"
+    "$python/bin/python" -m pip install -q --disable-pip-version-check "${wanted[@]}"
+    echo "${wanted[*]}" >"$python/installed"
+fi
+exec "$python/bin/python" -m pytest -v -p no:cacheprovider -o pythonpath=tests/clients monitoring/test_monitoring.py "$@"

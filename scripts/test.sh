@@ -50,11 +50,15 @@ part() {
 }
 
 part 'core' "$cargo" test --locked --package slidewin-core --features memory
-part 'unit and property tests' "$cargo" test --locked --lib
+part 'core, tiny bundles' "$cargo" test --locked --package slidewin-core --features memory,tiny-bundles
+part 'module, without a server' "$cargo" test --locked --lib
 part 'integration, installed Redis' "$cargo" test --locked --test server -- --show-output
 part 'integration, newest servers' scripts/test-servers.sh redis-8.2 valkey-9.1
 part 'clients, recipes, migrating' scripts/test-clients.sh
+part 'Python package' clients/python/test.sh
+part 'Node.js package' clients/node/test.sh
 part 'examples' scripts/test-examples.sh
+part 'documents' tests/docs/test.sh
 part 'monitoring' scripts/test-monitoring.sh
 part 'instructions per call' scripts/test-instructions.sh
 

@@ -37,8 +37,7 @@ install_python() {
 
 # node_packages NAME PACKAGE@VERSION...: in a folder of that name. No lock file: it would name the registry.
 node_packages() {
-    need node nodejs npm
-    need npm npm
+    "$root/scripts/setup.sh" node
     once "$1" "${*:2}" install_node "$@"
 }
 
@@ -62,6 +61,6 @@ if [[ ! ${SLIDEWIN_MODULE-} ]]; then
     export SLIDEWIN_MODULE=$root/target/release/libslidewin.so
 fi
 if [[ ! ${REDIS_SERVER-} ]]; then
-    REDIS_SERVER=$(command -v redis-server) || REDIS_SERVER=$("$root/scripts/servers.sh" redis-7.0)
+    REDIS_SERVER=$(command -v redis-server) || REDIS_SERVER=$("$root/scripts/servers.sh" redis-8.2)
     export REDIS_SERVER
 fi
