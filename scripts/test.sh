@@ -46,11 +46,11 @@ part() {
     fi
     passed=$((passed + yes)) failed=$((failed + no)) skipped=$((skipped + not_run))
     summary+=("$(printf '%-34s %5d passed %3d failed %3d skipped %5d s' "$name" "$yes" "$no" "$not_run" "$SECONDS")")
-    mapfile -t -O "${#reasons[@]}" reasons < <(grep -E '^(not run: |SKIPPED \[|.* # SKIP)' "$log")
+    mapfile -t -O "${#reasons[@]}" reasons < <(grep -E '^(not run: |SKIPPED \[|skipped: |.* # SKIP)' "$log")
 }
 
 part 'core' "$cargo" test --locked --package slidewin-core --features memory
-part 'unit and property tests' "$cargo" test --locked --lib
+part "the module's unit tests" "$cargo" test --locked --lib
 part 'integration, installed Redis' "$cargo" test --locked --test server -- --show-output
 part 'integration, newest servers' scripts/test-servers.sh redis-8.2 valkey-9.1
 part 'clients, recipes, migrating' scripts/test-clients.sh

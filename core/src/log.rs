@@ -24,6 +24,7 @@ impl Element {
 /// A log that can be read: elements in the order of their scores, as in a sorted set.
 ///
 /// Every seek is expected to take O(log N). A write ends the walk that a seek began.
+#[allow(clippy::len_without_is_empty)] // the ends of a log say whether it is empty
 pub trait Log {
     /// The oldest element with a higher score; every score is higher than `i64::MIN`. [`Log::next`] goes on
     /// from it.

@@ -162,7 +162,9 @@ impl Record for MemoryLog {
         self.writes = self.writes.saturating_add(1);
         let Some(from_us) = score_us.checked_add(1) else { return };
         let removed = self.order.split_off(&(from_us, Vec::new()));
-        removed.iter().for_each(|(_, member)| drop(self.scores.remove(member)));
+        for (_, member) in &removed {
+            self.scores.remove(member);
+        }
         self.expire_if_empty();
     }
 
