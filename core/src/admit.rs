@@ -102,7 +102,8 @@ fn drop_what_cannot_matter<L: Record>(log: &mut L, ends: &mut Ends<L::Member>, c
     if cost <= LIGHT {
         return;
     }
-    let live = Live::count(log, ends, i64::MIN, summed);
+    // From 1970 on: no time of ours is older.
+    let live = Live::count(log, ends, 0, summed);
     let units = live.units.saturating_add(cost);
     if units > MOST_UNITS {
         let first_us = live.time_of_unit(log, live.units.saturating_sub(MAX_UNITS));
