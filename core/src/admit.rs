@@ -48,7 +48,7 @@ pub(crate) fn admit<L: Record>(
             outcome.restarted = true;
         }
         entry.total = entry.total.wrapping_add(base(random));
-        log.add(now_us, entry.encode().as_bytes())?;
+        log.add(now_us, entry.encode().as_bytes(), request.mark())?;
         log.expire_at(fresh_expiry_ms(now_us, longest_us, random));
         return Ok(Ends { is_single: true, ..Ends::with_last(now_us, entry, [None, None]) });
     };
@@ -67,7 +67,7 @@ pub(crate) fn admit<L: Record>(
         }
         score_us
     } else {
-        log.add(next_us, entry.encode().as_bytes())?;
+        log.add(next_us, entry.encode().as_bytes(), request.mark())?;
         if bundle::bundle(log, next_us, entry) {
             oldest = [None, None];
         }

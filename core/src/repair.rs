@@ -36,7 +36,7 @@ pub(crate) fn step_back<L: Record>(
         log.unlink();
         now_us
     };
-    log.add(score_us, merged.encode().as_bytes())?;
+    log.add(score_us, merged.encode().as_bytes(), None)?;
     log.expire_at(match promised_ms {
         Some(promised_ms) => floor_ms(score_us).saturating_add(promised_ms),
         None => fresh_expiry_ms(score_us, longest_us, random),
@@ -52,7 +52,7 @@ fn keep_parts_up_to(log: &mut impl Record, now_us: i64) -> Result<(), Error> {
     let Some(entry) = element.entry else { return Ok(()) };
     let total = entry.total.wrapping_sub(ahead as u64);
     match bundle::spell(total, times_us.get(ahead..).unwrap_or_default()) {
-        Some((score_us, member)) => log.add(score_us, &member),
+        Some((score_us, member)) => log.add(score_us, &member, None),
         None => Ok(()),
     }
 }
