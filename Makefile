@@ -66,6 +66,7 @@ fuzz: ## fuzz the parsers of members and of arguments, FUZZ_SECONDS each (120)
 lint: ## formatting, and clippy with warnings denied
 	@scripts/setup.sh build
 	$(CARGO) fmt --all --check
+	$(CARGO) fmt --manifest-path fuzz/Cargo.toml --check
 	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
 
 lint-files: ## workflows, Dockerfile, compose file and scripts, with linters out of wheels

@@ -46,7 +46,7 @@ part() {
     fi
     passed=$((passed + yes)) failed=$((failed + no)) skipped=$((skipped + not_run))
     summary+=("$(printf '%-34s %5d passed %3d failed %3d skipped %5d s' "$name" "$yes" "$no" "$not_run" "$SECONDS")")
-    mapfile -t -O "${#reasons[@]}" reasons < <(grep -E '^(not run: |SKIPPED \[|.* # SKIP)' "$log")
+    mapfile -t -O "${#reasons[@]}" reasons < <(grep -E '^(not run: |SKIPPED \[|skipped: |.* # SKIP)' "$log")
 }
 
 part 'core' "$cargo" test --locked --package slidewin-core --features memory

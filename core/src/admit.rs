@@ -1,18 +1,24 @@
 //! Admission: removes what has expired, adds an entry, and moves the expiry.
 
 use crate::bundle;
+use crate::count::Live;
 use crate::ends::Ends;
-use crate::entry::{Entry, Kind, MAX_WEIGHT};
-use crate::horizon::{floor_ms, fresh_expiry_ms, longest_promise_ms};
+use crate::entry::{Entry, Kind};
+use crate::horizon::{expiry_ms, floor_ms, fresh_promise_ms, is_enough, kept_ms, longest_promise_ms};
 use crate::log::{Element, Record};
 use crate::outcome::Outcome;
-use crate::{Error, Request};
+use crate::{Error, Request, MAX_UNITS};
 
 /// The most expired elements that one admission removes.
 const MAX_TRIM: usize = 64;
 /// A new log starts its totals below this, so that a member does not name an entry of another life of the key, and so
 /// that a listpack stores it as a small integer.
 const BASE_BELOW: u64 = 1 << 22;
+
+/// Costs up to this do not add up to [`MOST_UNITS`] in any log that fits into memory.
+const LIGHT: u64 = 1 << 20;
+/// About as many units as a log may hold.
+const MOST_UNITS: u64 = 1 << 62;
 
 /// The total that a new log starts from. The lower bits of `random` choose.
 pub(crate) fn base(random: u64) -> u64 {
@@ -30,63 +36,85 @@ pub(crate) fn admit<L: Record>(
     outcome: &mut Outcome,
 ) -> Result<Ends<L::Member>, Error> {
     let longest_us = request.windows.longest_us();
-    let expiry_ms = ends.as_ref().and_then(|_| log.expiry_ms());
+    let promise_ms = ends.as_ref().and_then(|ends| ends.promise_ms(log.expiry_ms()));
     // Where the key is used with a longer window as well: keep what the units of that window need.
-    let longer_ms = ends
-        .as_ref()
-        .and_then(|ends| ends.promised_ms(expiry_ms))
-        .filter(|&promised_ms| promised_ms > longest_promise_ms(longest_us));
-    let horizon_us = longer_ms.map_or(longest_us, |ms| ms.saturating_mul(1_000));
+    let longer_ms = promise_ms.filter(|&promise_ms| promise_ms > longest_promise_ms(longest_us));
+    let horizon_us = longer_ms.unwrap_or_else(|| kept_ms(longest_us)).saturating_mul(1_000);
     let expired_us = now_us.saturating_sub(horizon_us);
 
     let kind = if request.resolution_us.is_some() { Kind::Shared } else { Kind::Single };
     let mut entry = Entry { total: request.cost, weight: request.cost, kind };
     let is_expired = ends.as_ref().is_some_and(|ends| ends.last_us <= expired_us);
-    let Some(ends) = ends.filter(|_| !is_expired) else {
+    let Some(mut ends) = ends.filter(|_| !is_expired) else {
         if is_expired {
             log.unlink();
             outcome.restarted = true;
         }
         entry.total = entry.total.wrapping_add(base(random));
         log.add(now_us, entry.encode().as_bytes(), request.mark())?;
-        log.expire_at(fresh_expiry_ms(now_us, longest_us, random));
+        log.expire_at(expiry_ms(now_us, fresh_promise_ms(longest_us, random)));
         return Ok(Ends { is_single: true, ..Ends::with_last(now_us, entry, [None, None]) });
     };
 
     let shared = shareable(&ends, now_us, request);
-    entry.total = entry.total.wrapping_add(ends.total().unwrap_or_else(|| base(random)));
-    let next_us = now_us.max(ends.last_us.saturating_add(1));
+    let total = ends.total().unwrap_or_else(|| base(random));
+    let last_us = ends.last_us;
+    drop_what_cannot_matter(log, &mut ends, request.cost, &mut outcome.summed);
     let mut oldest = trim(log, ends, expired_us, outcome);
     let score_us = if let Some((last_us, last)) = shared {
-        entry.weight = entry.weight.saturating_add(last.weight);
+        // More units than the largest limit make no difference.
+        entry.weight = last.weight.max(last.weight.saturating_add(request.cost).min(MAX_UNITS));
+        entry.total = last.total.wrapping_add(entry.weight.saturating_sub(last.weight));
         let score_us = now_us.max(last_us);
-        let new = (score_us, entry.encode().as_bytes().to_vec());
-        log.replace(&[new], &[last.encode().as_bytes().to_vec()]);
+        let gone = if entry == last { vec![] } else { vec![last.encode().as_bytes().to_vec()] };
+        log.replace(&[(score_us, entry.encode().as_bytes().to_vec())], &gone);
         if oldest.iter().flatten().any(|known| known.entry == Some(last)) {
             oldest = [None, None];
         }
         score_us
     } else {
-        log.add(next_us, entry.encode().as_bytes(), request.mark())?;
-        if bundle::bundle(log, next_us, entry) {
+        let score_us = now_us.max(last_us.saturating_add(1));
+        entry.total = entry.total.wrapping_add(total);
+        log.add(score_us, entry.encode().as_bytes(), request.mark())?;
+        if bundle::bundle(log, score_us, entry) {
             oldest = [None, None];
         }
-        next_us
+        score_us
     };
 
-    if let Some(promised_ms) = longer_ms {
-        let at_ms = floor_ms(score_us).saturating_add(promised_ms);
-        if expiry_ms != Some(at_ms) {
-            log.expire_at(at_ms);
+    let passed_ms = floor_ms(score_us).saturating_sub(floor_ms(last_us));
+    let left_ms = promise_ms.map(|promise_ms| promise_ms.saturating_sub(passed_ms));
+    if let Some(promise_ms) = longer_ms {
+        if passed_ms != 0 {
+            log.expire_at(expiry_ms(score_us, promise_ms));
         }
-    } else {
-        // 1 ms above the window, since a call with a shorter one moves the expiry by whole ms.
-        let least_us = score_us.saturating_add(longest_us).saturating_add(1_000);
-        if expiry_ms.is_none_or(|at_ms| at_ms.saturating_mul(1_000) < least_us) {
-            log.expire_at(fresh_expiry_ms(score_us, longest_us, random));
-        }
+    } else if !left_ms.is_some_and(|left_ms| is_enough(left_ms, longest_us)) {
+        log.expire_at(expiry_ms(score_us, fresh_promise_ms(longest_us, random)));
     }
     Ok(Ends::with_last(score_us, entry, oldest))
+}
+
+/// Keeps the units of a log below 2^62 and the cost of one call, so that no difference of two totals ever comes near
+/// 2^63, where it could not be told from that of an edited set. What has [`MAX_UNITS`] newer units is removed, although it
+/// may be live: in each window that holds it the newer ones leave no room, whatever the limit. Only calls that are
+/// forced, or have huge limits, get there.
+fn drop_what_cannot_matter<L: Record>(log: &mut L, ends: &mut Ends<L::Member>, cost: u64, summed: &mut u64) {
+    if cost <= LIGHT {
+        return;
+    }
+    // From 1970 on: no time of ours is older.
+    let live = Live::count(log, ends, 0, summed);
+    let units = live.units.saturating_add(cost);
+    if units > MOST_UNITS {
+        let first_us = live.time_of_unit(log, live.units.saturating_sub(MAX_UNITS));
+        let at_most = if units > MOST_UNITS.saturating_mul(2).saturating_sub(MAX_UNITS) {
+            usize::MAX
+        } else {
+            MAX_TRIM
+        };
+        log.trim(first_us.saturating_sub(1), at_most);
+        ends.oldest = [None, None];
+    }
 }
 
 /// Removes the oldest elements that have expired. Answers the oldest ones that are left, as far as they are known.
@@ -118,6 +146,5 @@ fn shareable<M: AsRef<[u8]>>(ends: &Ends<M>, now_us: i64, request: &Request) -> 
     let (last_us, last) =
         ends.last_entry.filter(|(_, last)| ends.foreign_after_it == 0 && last.kind == Kind::Shared)?;
     let same_slot_or_ahead = last_us.checked_div(resolution_us)? >= now_us.checked_div(resolution_us)?;
-    let has_room = last.weight.checked_add(request.cost)? <= MAX_WEIGHT;
-    (same_slot_or_ahead && has_room).then_some((last_us, last))
+    same_slot_or_ahead.then_some((last_us, last))
 }

@@ -116,8 +116,8 @@ impl<M: AsRef<[u8]>> Ends<M> {
 
     /// How long the newest unit of the log was promised to be kept, in whole ms: the distance of the expiry from it.
     /// `None` where no window can have asked for that: no expiry, or scores that are no time of ours.
-    pub fn promised_ms(&self, expiry_ms: Option<i64>) -> Option<i64> {
-        let promised_ms = expiry_ms?.saturating_sub(floor_ms(self.last_us));
-        (1..=longest_promise_ms(MAX_WINDOW_US)).contains(&promised_ms).then_some(promised_ms)
+    pub fn promise_ms(&self, expiry_ms: Option<i64>) -> Option<i64> {
+        let promise_ms = expiry_ms?.saturating_sub(floor_ms(self.last_us));
+        (1..=longest_promise_ms(MAX_WINDOW_US)).contains(&promise_ms).then_some(promise_ms)
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! This crate is the limiter of slidewin without a server. It knows neither Redis nor a clock: a [`Log`] holds the
 //! admissions, the time is an argument, and random numbers are an argument too. There is one function for each
-//! command: [`check`], [`peek`] and [`refund`]. Each reads the log, decides, records, and answers with
+//! command: [`check`], [`peek`], [`refund`] and [`newest`]. Each reads the log, decides, records, and answers with
 //! everything that happened.
 //!
 //! Start with [`check`]. What an element of the log says is in [`entry`], how units are counted in `count`.
@@ -37,6 +37,7 @@ mod limit;
 mod log;
 #[cfg(feature = "memory")]
 mod memory;
+mod newest;
 mod outcome;
 mod refund;
 mod repair;
@@ -50,6 +51,7 @@ pub use limit::{Request, Window, Windows, MAX_UNITS, MAX_WINDOWS, MAX_WINDOW_US,
 pub use log::{Element, Log, Record, Scored};
 #[cfg(feature = "memory")]
 pub use memory::MemoryLog;
+pub use newest::{newest, Admission};
 pub use outcome::{Forecast, Outcome};
 pub use refund::{refund, Admitted, Refund, MAX_ENTRIES_ON_A_SIDE};
 pub use standing::Standing;

@@ -65,6 +65,7 @@ pub type Scored = (i64, Vec<u8>);
 /// A log that can be read: elements in the order of their scores, as in a sorted set.
 ///
 /// Every seek is expected to take O(log N). A write ends the walk that a seek began.
+#[allow(clippy::len_without_is_empty)] // the ends of a log say whether it is empty
 pub trait Log {
     /// A member of the log.
     type Member: AsRef<[u8]>;

@@ -3,7 +3,7 @@
 use crate::bundle;
 use crate::ends::Ends;
 use crate::entry::{Entry, Kind};
-use crate::horizon::floor_ms;
+use crate::horizon::expiry_ms;
 use crate::log::{Element, Log, Record, Scored};
 use crate::{Error, Id};
 use std::collections::HashSet;
@@ -67,12 +67,12 @@ pub fn refund(log: &mut impl Record, refund: &Refund) -> Result<u64, Error> {
     let named: HashSet<&[u8]> = new.iter().map(|(_, member)| member.as_slice()).collect();
     gone.retain(|member| !named.contains(member.as_slice()));
 
-    let before = Ends::read(log).map(|ends| (ends.last_us, ends.promised_ms(log.expiry_ms())));
+    let before = Ends::read(log).map(|ends| (ends.last_us, ends.promise_ms(log.expiry_ms())));
     log.replace(&new, &gone);
     // The newest unit left is promised what the newest unit was promised, not more.
-    if let (Some((before_us, Some(promised_ms))), Some(after)) = (before, Ends::read(log)) {
+    if let (Some((before_us, Some(promise_ms))), Some(after)) = (before, Ends::read(log)) {
         if after.last_us < before_us {
-            log.expire_at(floor_ms(after.last_us).saturating_add(promised_ms));
+            log.expire_at(expiry_ms(after.last_us, promise_ms));
         }
     }
     Ok(units)

@@ -5,7 +5,7 @@ use crate::bundle;
 use crate::count::{first_entry_after, Live};
 use crate::ends::Ends;
 use crate::entry::{Entry, Kind, MAX_WEIGHT};
-use crate::horizon::{floor_ms, fresh_expiry_ms};
+use crate::horizon::{expiry_ms, fresh_promise_ms, is_enough};
 use crate::log::{Element, Record};
 use crate::{Error, Request};
 
@@ -20,7 +20,7 @@ pub(crate) fn step_back<L: Record>(
     summed: &mut u64,
 ) -> Result<Ends<L::Member>, Error> {
     let longest_us = request.windows.longest_us();
-    let promised_ms = ends.promised_ms(log.expiry_ms()).filter(|ms| ms.saturating_mul(1_000) > longest_us);
+    let promise_ms = ends.promise_ms(log.expiry_ms()).filter(|&promise_ms| is_enough(promise_ms, longest_us));
     let ahead = Live::count(log, ends, now_us, summed);
     // What continues the log counts the foreign members after its last entry; those before it come on top.
     let leading = ends.last_entry.filter(|(last_us, _)| *last_us > now_us).map_or(0, |_| ahead.leading);
@@ -37,10 +37,8 @@ pub(crate) fn step_back<L: Record>(
         now_us
     };
     log.add(score_us, merged.encode().as_bytes(), None)?;
-    log.expire_at(match promised_ms {
-        Some(promised_ms) => floor_ms(score_us).saturating_add(promised_ms),
-        None => fresh_expiry_ms(score_us, longest_us, random),
-    });
+    let promise_ms = promise_ms.unwrap_or_else(|| fresh_promise_ms(longest_us, random));
+    log.expire_at(expiry_ms(score_us, promise_ms));
     Ok(Ends::with_last(score_us, merged, [None, None]))
 }
 

@@ -1,18 +1,17 @@
 #![no_main]
 
 // The module's own sources: what is parsed here needs no server, and so no libclang.
+#[path = "../../src/command"]
 mod command {
-    #[path = "../../../src/command/arguments.rs"]
     pub mod arguments;
     #[allow(dead_code)] // the errors of keys, and all texts
-    #[path = "../../../src/command/error.rs"]
     mod error;
     pub use error::Error;
 }
 
 #[allow(dead_code)] // all but the limit of COUNT
+#[path = "../../src/operator"]
 mod operator {
-    #[path = "../../../src/operator/offenders.rs"]
     mod offenders;
     pub use offenders::TRACKED;
 }

@@ -5,6 +5,9 @@ use crate::operator::TRACKED;
 use slidewin_core::entry::number;
 use slidewin_core::{duration_us, Admitted, Id, Refund, Request, Window, Windows, MAX_UNITS};
 
+/// The most admissions that LOG lists.
+const MAX_LISTED: u64 = 1_000;
+
 /// Parses what follows the key of a CHECK: the request, and whether it is answered with the receipt.
 pub fn check<'a>(args: impl Iterator<Item = &'a [u8]>) -> Result<(Request, bool), Error> {
     windowed(args, true)
@@ -31,6 +34,19 @@ pub fn refund<'a>(mut args: impl Iterator<Item = &'a [u8]>) -> Result<Refund, Er
         once(&mut units, cost(args.next())?)?;
     }
     Ok(Refund { of, units })
+}
+
+/// Parses what follows the key of a LOG: how many admissions to list.
+pub fn log<'a>(mut args: impl Iterator<Item = &'a [u8]>) -> Result<usize, Error> {
+    let mut count = None;
+    while let Some(option) = args.next() {
+        if !option.eq_ignore_ascii_case(b"COUNT") {
+            return Err(Error::UnknownLogOption);
+        }
+        let listed = args.next().ok_or(Error::Arity).and_then(integer::<1, MAX_LISTED>(Error::LogCount))?;
+        once(&mut count, listed as usize)?;
+    }
+    Ok(count.unwrap_or(10))
 }
 
 /// Parses the arguments of OFFENDERS: how many keys to list, and whether to forget all of them afterwards.

@@ -37,6 +37,10 @@ pub enum Error {
     RefundTooDeep,
     /// The count of OFFENDERS is not an integer in its range.
     Count,
+    /// The count of LOG is not an integer in its range.
+    LogCount,
+    /// LOG does not know an option.
+    UnknownLogOption,
     /// OFFENDERS does not know an option.
     UnknownOffendersOption,
     /// The key holds a value of another type.
@@ -67,6 +71,8 @@ impl Error {
             Error::ResolutionWithId => c"ERR RESOLUTION and ID exclude each other",
             Error::RefundTooDeep => c"ERR more than 1000 entries lie on both sides of the receipt, nothing was refunded",
             Error::Count => c"ERR count must be an integer from 1 to 256",
+            Error::LogCount => c"ERR count must be an integer from 1 to 1000",
+            Error::UnknownLogOption => c"ERR unknown option, expected COUNT after the key",
             Error::UnknownOffendersOption => c"ERR unknown option, expected COUNT or RESET",
             Error::WrongType => c"WRONGTYPE Operation against a key holding the wrong kind of value",
             Error::Internal => c"ERR slidewin internal error, nothing was decided; the server log says more",

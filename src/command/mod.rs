@@ -3,18 +3,20 @@
 mod arguments;
 mod check;
 mod error;
+mod log;
 mod offenders;
 mod peek;
 mod refund;
 
 pub use check::check;
 pub use error::Error;
+pub use log::log;
 pub use offenders::offenders;
 pub use peek::peek;
 pub use refund::refund;
 
 use crate::operator::Offender;
-use slidewin_core::Standing;
+use slidewin_core::{Admission, Standing};
 
 /// What a command answers.
 #[derive(Debug)]
@@ -23,6 +25,8 @@ pub enum Reply {
     Integer(i64),
     /// The array of WITHQUOTA: `admitted`, then five integers for each window.
     Standings(i64, Vec<Standing>),
+    /// An array of arrays: time, units, receipt or 0, an empty string.
+    Log(Vec<Admission>),
     /// An array of arrays: key, count, error.
     Offenders(Vec<Offender>),
 }

@@ -81,6 +81,10 @@ impl<'a> Call<'a> {
             // SAFETY: as above; whoever calls this sends as many items.
             unsafe { (api.reply_array)(ctx, length as c_long) };
         };
+        let bytes = |bytes: &[u8]| {
+            // SAFETY: as above; the server copies the bytes.
+            unsafe { (api.reply_bytes)(ctx, bytes.as_ptr().cast(), bytes.len()) };
+        };
         match result.map_err(Error::text) {
             Ok(Reply::Integer(value)) => integer(value),
             Ok(Reply::Standings(admitted, standings)) => {
@@ -94,12 +98,21 @@ impl<'a> Call<'a> {
                     integer(standing.oldest_after_ms);
                 }
             }
+            Ok(Reply::Log(admissions)) => {
+                array(admissions.len());
+                for admission in admissions {
+                    array(4);
+                    integer(admission.time_us);
+                    integer(i64::try_from(admission.units).unwrap_or(i64::MAX));
+                    integer(admission.receipt.unwrap_or(0));
+                    bytes(b"");
+                }
+            }
             Ok(Reply::Offenders(offenders)) => {
                 array(offenders.len());
                 for offender in offenders {
                     array(3);
-                    // SAFETY: as above; the server copies the bytes.
-                    unsafe { (api.reply_bytes)(ctx, offender.key.as_ptr().cast(), offender.key.len()) };
+                    bytes(&offender.key);
                     integer(offender.count as i64);
                     integer(offender.error as i64);
                 }

@@ -2,7 +2,7 @@
 
 use super::docs::{describe, Arg, Docs, KeyUse};
 use super::guard;
-use crate::command::{check, offenders, peek, refund};
+use crate::command::{check, log, offenders, peek, refund};
 use redis_module::raw::{self, RedisModuleCtx, RedisModuleString};
 use std::ffi::{c_int, CStr};
 
@@ -88,6 +88,19 @@ const COMMANDS: &[Command] = &[
                 Arg::one_of(c"admission", &[Arg::integer(c"receipt"), Arg::text(c"token").after(c"ID")]),
                 COST,
             ],
+        },
+    },
+    Command {
+        name: c"slidewin.log",
+        handler: handler!(log),
+        flags: c"readonly",
+        categories: c"read sortedset",
+        docs: Docs {
+            summary: c"Lists the newest admissions of a key, newest first: time, units, receipt and ID. Never writes.",
+            complexity: c"O(log N + M) for N entries in the log, M of them listed, at most 1000.",
+            arity: -2,
+            key: Some(KeyUse::Read),
+            args: &[Arg::KEY, Arg::integer(c"n").behind(c"COUNT")],
         },
     },
     Command {

@@ -10,6 +10,7 @@
 
 mod corpus;
 mod foreign;
+mod huge_costs;
 mod naive;
 mod properties;
 mod seeds;

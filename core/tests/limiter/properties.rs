@@ -18,7 +18,8 @@ enum Op {
 
 const MS: i64 = 1_000;
 /// Each more than an eighth longer than the one before: shorter distances count as one window.
-const LENGTHS_US: [i64; 6] = [MS, 10 * MS, 100 * MS, 1_000 * MS, 1_500_500, 60_000 * MS];
+const LENGTHS_US: [i64; 9] =
+    [MS, 1_500, 2 * MS, 16 * MS, 18_100, 100 * MS, 1_000 * MS, 1_500_500, 60_000 * MS];
 const LONGEST_US: i64 = LENGTHS_US[LENGTHS_US.len() - 1];
 
 fn id() -> impl Strategy<Value = Id> {

@@ -135,3 +135,22 @@ fn what_the_fuzzer_kept() {
     }
     assert!(files >= 10, "{files} files in {corpus}");
 }
+
+#[test]
+fn logs() {
+    let parse = |line: &str| log(line.split(' ').filter(|word| !word.is_empty()).map(str::as_bytes));
+    let table = [
+        ("", Ok(10)),
+        ("COUNT 1", Ok(1)),
+        ("count 1000", Ok(1_000)),
+        ("COUNT 0", Err(Error::LogCount)),
+        ("COUNT 1001", Err(Error::LogCount)),
+        ("COUNT x", Err(Error::LogCount)),
+        ("COUNT", Err(Error::Arity)),
+        ("COUNT 1 COUNT 1", Err(Error::RepeatedOption)),
+        ("10", Err(Error::UnknownLogOption)),
+    ];
+    for (line, expected) in table {
+        assert_eq!(parse(line), expected, "{line:?}");
+    }
+}

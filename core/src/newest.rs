@@ -1,0 +1,42 @@
+//! The newest admissions of a log, for people to look at.
+
+use crate::entry::Kind;
+use crate::log::Log;
+
+/// The most elements of somebody else that are passed over, so that a look never takes long.
+const MAX_FOREIGN: usize = 1_000;
+
+/// One admission, or several that share an entry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Admission {
+    /// The time at which it is recorded, in µs since the epoch.
+    pub time_us: i64,
+    /// The units that it holds.
+    pub units: u64,
+    /// What REFUND takes for it; `None` where several admissions share an entry.
+    pub receipt: Option<i64>,
+}
+
+/// The newest `count` admissions, newest first. Members of somebody else are left out.
+pub fn newest(log: &mut impl Log, count: usize) -> Vec<Admission> {
+    let mut found = Vec::new();
+    let mut foreign = 0_usize;
+    let mut at = log.last_up_to(i64::MAX);
+    while let Some(element) = at.filter(|_| found.len() < count && foreign < MAX_FOREIGN) {
+        match element.entry {
+            None => foreign = foreign.saturating_add(1),
+            Some(entry) if matches!(entry.kind, Kind::Bundle { .. }) => {
+                let part = |time_us| Admission { time_us, units: 1, receipt: Some(time_us) };
+                found.extend(element.times_us().into_iter().map(part));
+            }
+            Some(entry) => found.push(Admission {
+                time_us: element.score_us,
+                units: entry.weight,
+                receipt: (entry.kind == Kind::Single).then_some(element.score_us),
+            }),
+        }
+        at = log.prev();
+    }
+    found.truncate(count);
+    found
+}
