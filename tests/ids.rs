@@ -97,7 +97,9 @@ fn a_refund_counts_entries_and_no_marks() {
     }
     // 1,000 entries and as many marks are older.
     assert_eq!(con.refund("k ID 1000"), 1);
-    assert!(con.error("SLIDEWIN.REFUND k ID 1002").starts_with("ERR more than 1000 entries lie on both sides"));
+    assert!(con
+        .error("SLIDEWIN.REFUND k ID 1002")
+        .starts_with("ERR more than 1000 entries lie on both sides"));
     assert_eq!(con.peek("k 60 9999")[2], 9_999 - 2_099);
 }
 
@@ -121,7 +123,10 @@ fn all_of_it(con: &mut Client, clock: &Clock) {
         // Every second one is plain, so that bundles lie between marks; and runs of plain ones.
         let id = if nth % 2 == 0 && nth / 100 != 1 { format!(" ID t{}", nth % 150) } else { String::new() };
         con.check(&format!("mixed 2 1000 COST {}{id}", 1 + i64::from(nth % 31 == 0)));
-        con.check(&format!("runs 5 1000{}", if nth % 37 == 0 { format!(" ID r{nth}") } else { String::new() }));
+        con.check(&format!(
+            "runs 5 1000{}",
+            if nth % 37 == 0 { format!(" ID r{nth}") } else { String::new() }
+        ));
         con.check(&format!("marked 1 1000 ID {nth}"));
     }
     assert_eq!(con.refund("mixed ID t140 COST 1"), 1);
@@ -219,4 +224,25 @@ fn a_repeat_is_no_event_and_no_write() {
     con.call::<i64>("PUBLISH end .");
     assert_eq!(events.get_message().unwrap().get_channel_name(), "end");
     wait_until("the replica follows", || on_replica.call::<i64>("ZCARD k") == 2);
+}
+
+#[test]
+fn log_says_which_admission_has_which_id() {
+    let (_server, mut con, _clock) = Server::frozen();
+    for line in ["ID a", "", "ID 7 COST 3", "RESOLUTION 1"] {
+        con.check(&format!("k 60 9 {line}"));
+    }
+    let at_us = |nth| Clock::START_US + nth;
+    let row = |nth, units, receipt, id: &str| (at_us(nth), units, receipt, id.to_owned());
+    let expected =
+        [row(3, 1, 0, ""), row(2, 3, at_us(2), "7"), row(1, 1, at_us(1), ""), row(0, 1, at_us(0), "a")];
+    for count in 1..=4 {
+        let listed: Vec<(i64, i64, i64, String)> = con.call(&format!("SLIDEWIN.LOG k COUNT {count}"));
+        assert_eq!(listed, expected[..count]);
+    }
+    // A mark that lost its entry is nobody's.
+    assert_eq!(con.call::<i64>(&format!("ZADD k {} #b", at_us(1))), 1);
+    assert_eq!(con.call::<i64>("ZREM k #a"), 1);
+    let listed: Vec<(i64, i64, i64, String)> = con.call("SLIDEWIN.LOG k");
+    assert_eq!((listed[2].3.as_str(), listed[3].3.as_str()), ("b", ""));
 }

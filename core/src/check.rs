@@ -11,8 +11,9 @@ use crate::{admit, bundle, count, repair, Error, Request};
 ///
 /// `now_us` is the time in µs since the epoch. `random` gives 64 random bits; they spread totals and expiries, and guard
 /// nothing. The log is written only where the call is admitted, or where it must be repaired first because the clock
-/// has stepped back behind it. A repeat of an admission that is remembered by its ID is admitted before anything else is
-/// looked at, so that the first repeat after a failover to a clock that is behind does not pay twice. Fails with [`Error::WrongType`] where the log cannot take entries.
+/// has stepped back behind it. A repeat of an admission that is remembered by its ID is admitted before anything else
+/// is looked at, so that the first repeat after a failover to a clock that is behind does not pay twice. Fails with
+/// [`Error::WrongType`] where the log cannot take entries.
 pub fn check(
     log: &mut impl Record,
     now_us: i64,

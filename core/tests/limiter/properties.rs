@@ -4,7 +4,7 @@
 use super::naive::{times_us, Admission, Model};
 use super::{check, peek, START_US};
 use proptest::prelude::*;
-use slidewin_core::{refund, Admitted, Id, MemoryLog, Refund, Request, Window};
+use slidewin_core::{newest, refund, Admitted, Id, MemoryLog, Refund, Request, Window, MAX_UNITS};
 
 #[derive(Clone, Debug)]
 enum Op {
@@ -23,7 +23,8 @@ const LENGTHS_US: [i64; 9] =
 const LONGEST_US: i64 = LENGTHS_US[LENGTHS_US.len() - 1];
 
 fn id() -> impl Strategy<Value = Id> {
-    prop::sample::select(&[b"a" as &[u8], b"b", b"0", b"#", &[b'z'; 63]][..]).prop_map(|token| Id::new(token).unwrap())
+    prop::sample::select(&[b"a" as &[u8], b"b", b"0", b"#", &[b'z'; 63]][..])
+        .prop_map(|token| Id::new(token).unwrap())
 }
 
 fn request() -> impl Strategy<Value = Request> {
@@ -148,6 +149,15 @@ proptest! {
                 }
             }
         }
+        // What is listed is what the model remembers. More units than the largest limit make no difference.
+        log.pass(now_us);
+        let expired_us = now_us - LONGEST_US;
+        let listed = newest(&mut log, 1_000).into_iter();
+        let listed = listed.map(|it| (it.time_us, it.units.min(MAX_UNITS), it.receipt.is_none(), it.id));
+        let kept = model.admissions.iter().rev();
+        let kept = kept.map(|unit| (unit.at_us, unit.units.min(MAX_UNITS), unit.shared, unit.id));
+        let is_live = |it: &(i64, u64, bool, Option<Id>)| it.0 > expired_us;
+        prop_assert_eq!(Vec::from_iter(listed.filter(is_live)), Vec::from_iter(kept.filter(is_live)));
     }
 
     #[test]
