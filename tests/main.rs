@@ -18,6 +18,7 @@ mod cost;
 mod dates;
 mod differential;
 mod digests;
+mod expiry;
 mod failover;
 mod fuzz;
 mod harness;
