@@ -43,4 +43,5 @@ mod several_windows;
 mod sharing;
 mod slowest_call;
 mod stalls;
+mod subscribers;
 mod valgrind;
