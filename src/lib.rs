@@ -14,4 +14,4 @@ mod server;
 /// The server's allocator, so that the server counts what the module uses. Tests have no server that could be asked.
 #[cfg(not(test))]
 #[global_allocator]
-static ALLOCATOR: redis_module::alloc::RedisAlloc = redis_module::alloc::RedisAlloc;
+static ALLOCATOR: server::ServerAlloc = server::ServerAlloc;
