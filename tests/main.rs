@@ -26,6 +26,8 @@ mod key_life;
 mod killed;
 mod memory;
 mod module_life;
+#[path = "../core/tests/limiter/naive.rs"]
+mod naive;
 mod offenders;
 mod operators;
 mod parameters;
