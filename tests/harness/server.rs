@@ -48,6 +48,12 @@ impl Builder {
         self
     }
 
+    /// Loads a build of the module that bundles at every chance.
+    pub fn tiny_bundles(mut self) -> Self {
+        self.module = Some(artifacts::tiny_bundles_module);
+        self
+    }
+
     /// Starts it, and answers when it can be used.
     pub fn start(self) -> Server {
         self.start_in(Arc::new(TempDir::new().unwrap()))
