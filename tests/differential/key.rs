@@ -109,10 +109,11 @@ impl Key {
         self.model.admissions.last().map(|last| last.at_us.div_euclid(1_000))
     }
 
-    /// The newest unit is kept for that window and at most an eighth more, and 2 ms for rounding.
+    /// The newest unit is kept for that window, in whole ms, and at most an eighth more, and 2 ms for rounding.
     fn allow(&mut self) {
         let last_us = self.model.admissions.last().unwrap().at_us;
-        let to_us = last_us + self.longest_us * 9 / 8 + 2_000;
+        let longest_ms = (self.longest_us + 999) / 1_000;
+        let to_us = last_us + longest_ms * 1_000 * 9 / 8 + 2_000;
         self.allowed_ms = Some(((last_us + self.kept_us + 999).div_euclid(1_000), to_us.div_euclid(1_000)));
     }
 
