@@ -134,7 +134,12 @@ impl Run<'_> {
     ) -> Result<(), TestCaseError> {
         let (line, expected) =
             if quota { (format!("{line} WITHQUOTA"), expected) } else { (line.to_owned(), &expected[..1]) };
-        let batch = [line.clone(), format!("ZRANGE k{key} 0 -1 WITHSCORES"), format!("PTTL k{key}")];
+        let batch = [
+            line.clone(),
+            format!("ZRANGE k{key} 0 -1 WITHSCORES"),
+            format!("PTTL k{key}"),
+            format!("SLIDEWIN.LOG k{key} COUNT 50"),
+        ];
         let packed: Vec<u8> = batch.iter().flat_map(|line| packed(line)).collect();
         let replies = self.con.0.req_packed_commands(&packed, 0, batch.len()).unwrap();
         writeln!(self.story, "{line}\n  -> {:?}", replies[0]).unwrap();
@@ -152,6 +157,11 @@ impl Run<'_> {
         if let Err(reason) = self.keys[key].learn(now_us, &decode(&log), expiry_ms) {
             prop_assert!(false, "{}\n{:?}\n{}", reason, log, self.story);
         }
+        let listed: Vec<(i64, u64, i64, String)> = from_redis_value_ref(&replies[3]).unwrap();
+        let newest = self.keys[key].model.admissions.iter().rev().take(50);
+        let newest =
+            newest.map(|one| (one.at_us, one.units, if one.shared { 0 } else { one.at_us }, String::new()));
+        prop_assert_eq!(listed, newest.collect::<Vec<_>>(), "SLIDEWIN.LOG of {:?}\n{}", log, self.story);
         Ok(())
     }
 }

@@ -24,6 +24,7 @@ mod harness;
 mod hostile;
 mod key_life;
 mod killed;
+mod log;
 mod memory;
 mod module_life;
 #[path = "../core/tests/limiter/naive.rs"]

@@ -4,7 +4,7 @@
 use super::naive::{times_us, Model};
 use super::{check, peek, START_US};
 use proptest::prelude::*;
-use slidewin_core::{refund, MemoryLog, Refund, Request, Window};
+use slidewin_core::{newest, refund, Admission, MemoryLog, Refund, Request, Window, MAX_UNITS};
 
 #[derive(Clone, Debug)]
 enum Op {
@@ -127,12 +127,23 @@ proptest! {
                     let units = refund(&mut log, &refunded).unwrap();
                     if units == 0 && receipt <= now_us - LONGEST_US {
                         // It may have been trimmed; to the model it no longer matters.
-                        model.admissions.retain(|unit| unit.at_us != receipt);
+                        model.admissions.retain(|unit| unit.at_us != receipt || unit.shared);
                     } else {
                         prop_assert_eq!(units, model.refund(&refunded));
                     }
                 }
             }
+            log.pass(now_us);
+            let in_log: usize = log.elements().map(|(at_us, member)| times_us(at_us, member).len()).sum();
+            // What is shared need not say how many more units than the largest limit it holds.
+            let capped = |units: u64| units.min(MAX_UNITS);
+            let expected = model.admissions.iter().rev().take(in_log.min(15)).map(|unit| Admission {
+                time_us: unit.at_us,
+                units: capped(unit.units),
+                receipt: (!unit.shared).then_some(unit.at_us),
+            });
+            let listed = newest(&mut log, 15).into_iter().map(|one| Admission { units: capped(one.units), ..one });
+            prop_assert_eq!(listed.collect::<Vec<_>>(), expected.collect::<Vec<_>>());
         }
     }
 
