@@ -14,7 +14,7 @@ use key::Key;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use redis::{from_redis_value_ref, ConnectionLike, Value};
-use slidewin_core::{Refund, Request};
+use slidewin_core::{Admitted, Refund, Request};
 use std::cell::RefCell;
 use std::fmt::Write;
 use steps::{step, Step, KEYS, LENGTHS};
@@ -70,7 +70,7 @@ impl Run<'_> {
                 let receipts = &self.receipts[*key];
                 let receipt = if receipts.is_empty() { 1 } else { *nth.get(receipts) };
                 let cost_words = cost.map_or(String::new(), |cost| format!(" COST {cost}"));
-                let refund = Refund { receipt, units: *cost };
+                let refund = Refund { of: Admitted::Receipt(receipt), units: *cost };
                 let expected = self.keys[*key].refund(self.clock.now_us(), &refund);
                 self.compare(
                     *key,

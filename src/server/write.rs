@@ -1,8 +1,9 @@
 //! Everything that a call writes: each write is made, and is replicated as the same ordinary command.
 
+use super::clock;
 use super::key::{Key, OwnedString};
 use crate::operator::log_lines;
-use redis_module::raw::{RedisModuleCtx, RedisModuleString, REDISMODULE_OK};
+use redis_module::raw::{RedisModuleCtx, RedisModuleKey, RedisModuleString, REDISMODULE_OK};
 use slidewin_core::{Error, Record, Scored};
 use std::ffi::{c_char, c_int, c_longlong, CStr};
 
@@ -10,9 +11,20 @@ use std::ffi::{c_char, c_int, c_longlong, CStr};
 const REMOVE_AT_ONCE: usize = 1_000;
 
 impl<'a> Record for Key<'a> {
-    fn add(&mut self, score_us: i64, member: &[u8]) -> Result<(), Error> {
+    fn add(&mut self, score_us: i64, member: &[u8], mark: Option<&[u8]>) -> Result<(), Error> {
         let member = OwnedString::new(self.call, member);
         self.zadd(score_us, &member)?;
+        if let Some(mark) = mark {
+            let mark = OwnedString::new(self.call, mark);
+            // The key has just taken the entry.
+            let _ = self.zadd(score_us, &mark);
+            // SAFETY: `slsls`: a string, and an integer and a string twice, alive during the call.
+            self.replicate(c"ZADD", |ctx, replicate, command| unsafe {
+                let (score, types) = (score_us as c_longlong, c"slsls".as_ptr());
+                replicate(ctx, command, types, self.name, score, mark.text, score, member.text)
+            });
+            return Ok(());
+        }
         // SAFETY: `sls`: a string, an integer, a string, alive during the call.
         self.replicate(c"ZADD", |ctx, replicate, command| unsafe {
             replicate(ctx, command, c"sls".as_ptr(), self.name, score_us as c_longlong, member.text)
@@ -85,14 +97,14 @@ impl<'a> Record for Key<'a> {
     fn expire_at(&mut self, at_ms: i64) {
         let api = self.call.api;
         // SAFETY: an open key with a value.
-        unsafe {
-            match api.set_abs_expire {
-                Some(set_abs_expire) => set_abs_expire(self.handle, at_ms),
-                None => {
-                    let now_ms = super::clock::now_us().div_euclid(1_000);
-                    (api.set_expire)(self.handle, at_ms.saturating_sub(now_ms).max(0))
-                }
-            };
+        let set = |set: unsafe extern "C" fn(*mut RedisModuleKey, i64) -> c_int, ms| unsafe {
+            set(self.handle, ms)
+        };
+        match api.set_abs_expire {
+            Some(set_abs_expire) => _ = set(set_abs_expire, at_ms),
+            None => {
+                _ = clock::within_one_ms(|now_ms| set(api.set_expire, at_ms.saturating_sub(now_ms).max(0)))
+            }
         }
         // SAFETY: `sl`: a string and an integer.
         self.replicate(c"PEXPIREAT", |ctx, replicate, command| unsafe {

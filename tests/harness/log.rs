@@ -27,12 +27,12 @@ pub fn spelled(member: &str, score_us: i64) -> Option<(u64, Vec<Admission>)> {
     Some((total, times_us.into_iter().map(|time_us| Admission { time_us, units, is_shared }).collect()))
 }
 
-/// The admissions of a log without members of somebody else, oldest first. Its totals must run on from one element to
-/// the next, and the times from one admission to the next.
+/// The admissions of a log without members of somebody else, oldest first; the marks of IDs are passed over. Its totals
+/// must run on from one element to the next, and the times from one admission to the next.
 pub fn decode(log: &[(String, i64)]) -> Vec<Admission> {
     let mut admissions: Vec<Admission> = Vec::new();
     let mut running: Option<u64> = None;
-    for (member, score_us) in log {
+    for (member, score_us) in log.iter().filter(|(member, _)| !member.starts_with('#')) {
         let (total, parts) = spelled(member, *score_us).unwrap_or_else(|| panic!("{member} in {log:?}"));
         let units = parts.iter().map(|part| part.units).sum();
         assert!(running.is_none_or(|running| total == running.wrapping_add(units)), "the totals of {log:?}");
@@ -61,7 +61,7 @@ impl Client {
 #[test]
 fn a_bundle_is_its_admissions() {
     let plain = |time_us, units, is_shared| Admission { time_us, units, is_shared };
-    let log = [("7", 10), ("9:2", 20), ("12~3", 30), ("15:3;015o", 1_000)];
+    let log = [("7", 10), ("#id", 20), ("9:2", 20), ("12~3", 30), ("15:3;015o", 1_000)];
     let expected = [
         plain(10, 1, false),
         plain(20, 2, false),

@@ -16,7 +16,7 @@ mod exact;
 mod log;
 mod server;
 
-pub use artifacts::{cli, module};
+pub use artifacts::{cli, module, subscriber};
 pub use client::{packed, Client};
 pub use clock::Clock;
 pub use exact::within_limit;
