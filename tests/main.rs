@@ -43,5 +43,6 @@ mod several_windows;
 mod sharing;
 mod slowest_call;
 mod stalls;
+mod step_back;
 mod subscribers;
 mod valgrind;
