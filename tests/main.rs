@@ -23,6 +23,7 @@ mod failover;
 mod fuzz;
 mod harness;
 mod hostile;
+mod ids;
 mod key_life;
 mod killed;
 mod memory;

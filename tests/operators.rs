@@ -50,6 +50,7 @@ fn info_shows_exactly_what_was_called() {
             "logs_restarted",
             "peeks",
             "refunds",
+            "repeats",
             "units_admitted",
             "units_refunded"
         ]
@@ -88,6 +89,11 @@ fn each_counter_moves_exactly_when_it_should() {
         // The second adds to the entry of the first, which was also the oldest.
         (0, "SLIDEWIN.CHECK shared 10 9 RESOLUTION 1 WITHQUOTA", "checks_admitted+1 units_admitted+1"),
         (0, "SLIDEWIN.CHECK shared 10 9 RESOLUTION 1 WITHQUOTA", "checks_admitted+1 units_admitted+1"),
+        (0, "SLIDEWIN.CHECK ids 10 3 COST 2 ID a", "checks_admitted+1 units_admitted+2"),
+        (0, "SLIDEWIN.CHECK ids 10 3 COST 2 ID a", "repeats+1"),
+        (0, "SLIDEWIN.CHECK ids 10 3 COST 2 ID b", "checks_refused+1"),
+        (0, "SLIDEWIN.REFUND ids ID a COST 1", "refunds+1 units_refunded+1"),
+        (0, "SLIDEWIN.CHECK ids 10 3 ID", "argument_errors+1"),
         (0, "SLIDEWIN.REFUND k 1", ""),
         (0, "SLIDEWIN.REFUND missing 1", ""),
         (0, "SLIDEWIN.OFFENDERS", ""),

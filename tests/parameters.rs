@@ -158,6 +158,12 @@ fn every_other_error() {
         ("refund", &refund),
         ("refund k", &refund),
         ("refund k 5 COST", &refund),
+        ("refund k ID", &refund),
+        ("check k 60 5 ID", &check),
+        ("check k 60 5 ID a ID a", "ERR an option may be given only once"),
+        ("refund k ID a ID b", "ERR unknown option"),
+        ("peek k 60 5 ID a", "ERR unknown option"),
+        ("check k 60 5 RESOLUTION 1 ID a", "ERR RESOLUTION and ID"),
         ("check k 60 5 EXTRA", "ERR unknown option"),
         ("check k 60 5 WITHQUOTA 7", "ERR unknown option"),
         ("check k 60 5 COST 1 7 8", "ERR unknown option"),
@@ -200,6 +206,7 @@ fn no_error_repeats_what_the_caller_wrote() {
         "REFUND k Zq7",
         "REFUND k 5 Zq7",
         "REFUND k 5 COST Zq7",
+        "REFUND k ID a COST Zq7",
     ] {
         let error = con.error(&format!("SLIDEWIN.{command}"));
         assert!(!error.contains("Zq7"), "{command}: {error}");

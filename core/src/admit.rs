@@ -51,7 +51,7 @@ pub(crate) fn admit<L: Record>(
             outcome.restarted = true;
         }
         entry.total = entry.total.wrapping_add(base(random));
-        log.add(now_us, entry.encode().as_bytes())?;
+        log.add(now_us, entry.encode().as_bytes(), request.mark())?;
         log.expire_at(expiry_ms(now_us, fresh_promise_ms(longest_us, random)));
         return Ok(Ends { is_single: true, ..Ends::with_last(now_us, entry, [None, None]) });
     };
@@ -75,7 +75,7 @@ pub(crate) fn admit<L: Record>(
     } else {
         let score_us = now_us.max(last_us.saturating_add(1));
         entry.total = entry.total.wrapping_add(total);
-        log.add(score_us, entry.encode().as_bytes())?;
+        log.add(score_us, entry.encode().as_bytes(), request.mark())?;
         if bundle::bundle(log, score_us, entry) {
             oldest = [None, None];
         }

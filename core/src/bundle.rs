@@ -13,6 +13,7 @@
 //! found by halving. Decimal, base-36 and variable-width gaps were tried: they must be read from the start, which makes
 //! a refusal 1.5 to 2 times as slow. Raw bytes gain one byte a part, and nobody can read them.
 
+use crate::count::first_entry_after;
 use crate::entry::{Entry, Kind};
 use crate::log::{Element, Record, Scored};
 
@@ -192,7 +193,7 @@ pub(crate) fn bundle(log: &mut impl Record, newest_us: i64, newest: Entry) -> bo
 /// Whether the log is small enough to be, and to stay, a listpack.
 fn is_packed(log: &mut impl Record, elements: u64, newest_total: u64) -> bool {
     let (most_elements, most_units) = POLICY.most_packed;
-    let oldest = if elements <= most_elements { log.first_after(i64::MIN) } else { None };
+    let oldest = if elements <= most_elements { first_entry_after(log, i64::MIN).0 } else { None };
     let oldest = oldest.and_then(|oldest| oldest.entry);
     oldest.is_some_and(|oldest| newest_total.wrapping_sub(oldest.total) <= most_units)
 }
@@ -205,7 +206,7 @@ fn plain_before(log: &mut impl Record, newest_us: i64, newest_total: u64) -> Vec
         let total = newest_total.wrapping_sub(1).wrapping_sub(times_us.len() as u64);
         let is_next = entry == Some(Entry { total, weight: 1, kind: Kind::Single });
         if !is_next || times_us.len() == POLICY.most_at_once {
-            // It must not lie in the range of scores that is removed.
+            // It must not lie in the range of scores that is removed: it may be the mark of the entry after it.
             if times_us.last() == Some(&score_us) {
                 times_us.pop();
             }

@@ -11,7 +11,9 @@ use crate::{admit, bundle, count, repair, Error, Request};
 ///
 /// `now_us` is the time in µs since the epoch. `random` gives 64 random bits; they spread totals and expiries, and guard
 /// nothing. The log is written only where the call is admitted, or where it must be repaired first because the clock
-/// has stepped back behind it. Fails with [`Error::WrongType`] where the log cannot take entries.
+/// has stepped back behind it. A repeat of an admission that is remembered by its ID is admitted before anything else
+/// is looked at, so that the first repeat after a failover to a clock that is behind does not pay twice. Fails with
+/// [`Error::WrongType`] where the log cannot take entries.
 pub fn check(
     log: &mut impl Record,
     now_us: i64,
@@ -19,7 +21,13 @@ pub fn check(
     random: impl Fn() -> u64,
 ) -> Result<Outcome, Error> {
     let mut outcome = Outcome::default();
+    outcome.receipt = request.repeated(log, now_us);
+    outcome.is_repeat = outcome.receipt.is_some();
     let mut ends = Ends::read(log);
+    if outcome.is_repeat {
+        outcome.standings = standings(log, ends.as_ref(), now_us, request, &mut outcome.summed);
+        return Ok(outcome);
+    }
     if let Some(ahead) = ends.as_ref().filter(|ends| ends.is_ahead(now_us, request)) {
         outcome.stepped_back_us = Some(ahead.last_us.saturating_sub(now_us));
         ends = Some(repair::step_back(log, ahead, now_us, request, random(), &mut outcome.summed)?);

@@ -6,13 +6,13 @@
 //! used = last.total - first.total + first.weight        first: the oldest entry with score > now - window
 //! ```
 //!
-//! Of a bundle only the live parts count. That takes two seeks, however many entries or units there are. A foreign member counts as one unit at either end of
-//! the window, and as nothing between two entries of ours. Where the totals cannot be right, because somebody edited
-//! the set, the live elements are summed instead.
+//! Of a bundle only the live parts count. That takes two seeks, however many entries or units there are. A foreign member
+//! counts as one unit at either end of the window, and as nothing between two entries of ours; the mark of an ID never
+//! counts. Where the totals cannot be right, because somebody edited the set, the live elements are summed instead.
 
 use crate::ends::{Ends, First};
 use crate::entry::Entry;
-use crate::log::{Element, Log};
+use crate::log::{past_marks, Element, Log};
 
 /// Differences from here on are no counts: totals wrap.
 const IMPOSSIBLE: u64 = 1 << 63;
@@ -66,7 +66,7 @@ impl Live {
     }
 
     /// The time of the `nth` of these units, counted from the oldest.
-    pub fn time_of_unit(&self, log: &mut impl Log, nth: u64) -> i64 {
+    pub fn time_of_unit<L: Log>(&self, log: &mut L, nth: u64) -> i64 {
         let after_leading = nth.saturating_sub(self.leading);
         match self.span {
             Span::Summed => sum_until(log, self.since_us, nth).1,
@@ -75,14 +75,14 @@ impl Live {
                     bisect(log, &first, last_us, after_leading)
                 } else {
                     let newer = self.units.saturating_sub(nth);
-                    (0..newer)
-                        .fold(log.last_up_to(i64::MAX), |_, _| log.prev())
-                        .map_or(last_us, |at| at.score_us)
+                    let newest = log.last_up_to(i64::MAX);
+                    past_marks(log, newest, L::prev, newer).map_or(last_us, |at| at.score_us)
                 }
             }
             _ => {
                 let oldest = log.first_after(self.since_us);
-                (1..nth).fold(oldest, |_, _| log.next()).map_or(self.since_us, |at| at.score_us)
+                let at = past_marks(log, oldest, L::next, nth.saturating_sub(1));
+                at.map_or(self.since_us, |at| at.score_us)
             }
         }
     }
@@ -120,8 +120,8 @@ pub(crate) fn has_room<L: Log>(
 pub(crate) fn first_entry_after<L: Log>(log: &mut L, since_us: i64) -> (Option<Element<L::Member>>, u64) {
     let mut at = log.first_after(since_us);
     let mut foreign = 0_u64;
-    while at.as_ref().is_some_and(|at| at.entry.is_none()) {
-        foreign = foreign.saturating_add(1);
+    while let Some(element) = at.as_ref().filter(|at| at.entry.is_none()) {
+        foreign = foreign.saturating_add(u64::from(!element.is_mark));
         at = log.next();
     }
     (at, foreign)
@@ -138,10 +138,10 @@ fn difference(first: &First, last: (i64, Entry)) -> Option<u64> {
 }
 
 /// Adds up single elements until they hold `enough` units: the sum, and the time of the last unit added.
-fn sum_until(log: &mut impl Log, since_us: i64, enough: u64) -> (u64, i64) {
+fn sum_until<L: Log>(log: &mut L, since_us: i64, enough: u64) -> (u64, i64) {
     let (mut units, mut time_us) = (0_u64, since_us);
     let mut at = log.first_after(since_us);
-    while let Some(element) = at {
+    while let Some(element) = past_marks(log, at, L::next, 0) {
         let (live, _) = element.live_after(since_us).unwrap_or((1, element.score_us));
         let missing = enough.saturating_sub(units);
         units = units.saturating_add(live);

@@ -2,14 +2,14 @@
 
 use crate::entry::{Entry, Kind};
 use crate::horizon::{floor_ms, longest_promise_ms};
-use crate::log::{Element, Log};
+use crate::log::{past_marks, Element, Log};
 use crate::{Request, MAX_WINDOW_US};
 
-/// What is known of a log that has elements.
+/// What is known of a log that has elements. Marks are not among them.
 #[derive(Clone, Debug)]
 pub(crate) struct Ends<M> {
-    /// The oldest element and, if it has expired, its successor; `None`: not read yet. If neither is live, counting
-    /// seeks the first live one.
+    /// The oldest element and, if it has expired or is a mark, its successor; `None`: not read yet. If neither is live,
+    /// counting seeks the first live one.
     pub oldest: [Option<Element<M>>; 2],
     /// Whether the log is known to have no other element than the last one.
     pub is_single: bool,
@@ -44,15 +44,17 @@ impl First {
 
 impl<M: AsRef<[u8]>> Ends<M> {
     /// Reads the new end of the log; `None` where the log is empty.
-    pub fn read(log: &mut impl Log<Member = M>) -> Option<Self> {
-        let mut at = log.last_up_to(i64::MAX)?;
+    pub fn read<L: Log<Member = M>>(log: &mut L) -> Option<Self> {
+        let newest = log.last_up_to(i64::MAX);
+        let mut at = past_marks(log, newest, L::prev, 0)?;
         let (last_us, mut foreign) = (at.score_us, 0_u64);
         let last_entry = loop {
             if let Some(entry) = at.entry {
                 break Some((at.score_us, entry));
             }
             foreign = foreign.saturating_add(1);
-            let Some(before) = log.prev() else { break None };
+            let before = log.prev();
+            let Some(before) = past_marks(log, before, L::prev, 0) else { break None };
             at = before;
         };
         Some(Ends { oldest: [None, None], is_single: false, last_us, last_entry, foreign_after_it: foreign })
@@ -69,14 +71,14 @@ impl<M: AsRef<[u8]>> Ends<M> {
         }
     }
 
-    /// Reads the old end as well: the oldest element, and the next one if the first has expired. A key that is full
-    /// admits whenever one entry expires, so that these two are the entry to trim and the first live one.
+    /// Reads the old end as well: the oldest element, and the next one if the first has expired or is a mark. A key that
+    /// is full admits whenever one entry expires, so that these two are the entry to trim and the first live one.
     pub fn read_oldest(&mut self, log: &mut impl Log<Member = M>, expired_us: i64) {
         self.is_single = log.len() == 1;
         if !self.is_single {
             let oldest = log.first_after(i64::MIN);
-            let has_expired = oldest.as_ref().is_some_and(|oldest| oldest.score_us <= expired_us);
-            self.oldest = [oldest, if has_expired { log.next() } else { None }];
+            let goes_on = oldest.as_ref().is_some_and(|it| it.score_us <= expired_us || it.is_mark);
+            self.oldest = [oldest, if goes_on { log.next() } else { None }];
         }
     }
 
@@ -88,9 +90,9 @@ impl<M: AsRef<[u8]>> Ends<M> {
         oldest_us.is_none_or(|oldest_us| oldest_us <= score_us)
     }
 
-    /// The oldest element with a higher score, where it has been read.
+    /// The oldest element with a higher score that is no mark, where it has been read.
     pub fn known_after(&self, since_us: i64) -> Option<&Element<M>> {
-        self.oldest.iter().flatten().find(|element| element.score_us > since_us)
+        self.oldest.iter().flatten().find(|element| element.score_us > since_us && !element.is_mark)
     }
 
     /// The only element, where it is known to be a live entry whose parts need not be looked at.

@@ -32,6 +32,7 @@ mod ends;
 pub mod entry;
 mod error;
 mod horizon;
+mod id;
 mod limit;
 mod log;
 #[cfg(feature = "memory")]
@@ -45,11 +46,12 @@ mod standing;
 pub use check::{check, peek};
 pub use duration::duration_us;
 pub use error::Error;
+pub use id::Id;
 pub use limit::{Request, Window, Windows, MAX_UNITS, MAX_WINDOWS, MAX_WINDOW_US, MIN_WINDOW_US};
 pub use log::{Element, Log, Record, Scored};
 #[cfg(feature = "memory")]
 pub use memory::MemoryLog;
 pub use newest::{newest, Admission};
 pub use outcome::{Forecast, Outcome};
-pub use refund::{refund, Refund, MAX_ENTRIES_ON_A_SIDE};
+pub use refund::{refund, Admitted, Refund, MAX_ENTRIES_ON_A_SIDE};
 pub use standing::Standing;

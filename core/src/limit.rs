@@ -1,6 +1,6 @@
 //! What is asked of the limiter: windows with their limits, and the cost of a call.
 
-use crate::Error;
+use crate::{Error, Id, Log};
 
 /// The most windows in one request.
 pub const MAX_WINDOWS: usize = 8;
@@ -64,6 +64,9 @@ pub struct Request {
     pub resolution_us: Option<i64>,
     /// Whether to admit and record whatever the limits say.
     pub force: bool,
+    /// What the caller calls this request. An ID that is remembered is admitted again, and takes nothing. Not together
+    /// with a resolution: a shared entry has no receipt.
+    pub id: Option<Id>,
     /// Whether the outcome tells how each window stands.
     pub with_standings: bool,
 }
@@ -76,6 +79,7 @@ impl Request {
             cost: 1,
             resolution_us: None,
             force: false,
+            id: None,
             with_standings: false,
         };
         windows.iter().try_for_each(|&window| request.windows.push(window))?;
@@ -83,5 +87,16 @@ impl Request {
             return Err(Error::WindowCount);
         }
         Ok(request)
+    }
+
+    /// The member that marks its admission.
+    pub(crate) fn mark(&self) -> Option<&[u8]> {
+        self.id.as_ref().map(Id::mark)
+    }
+
+    /// The receipt of the admission that this request is a repeat of: its ID is remembered for as long as that admission
+    /// counts in the longest window.
+    pub(crate) fn repeated(&self, log: &mut impl Log, now_us: i64) -> Option<i64> {
+        self.id.and_then(|id| id.admitted_after(log, now_us.saturating_sub(self.windows.longest_us())))
     }
 }

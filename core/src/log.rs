@@ -2,6 +2,7 @@
 
 use crate::bundle::Parts;
 use crate::entry::{Entry, Kind};
+use crate::id;
 use crate::Error;
 
 /// One element of the log.
@@ -9,8 +10,10 @@ use crate::Error;
 pub struct Element<M> {
     /// The score in µs, rounded up where somebody else wrote a fraction.
     pub score_us: i64,
-    /// What the member says, or `None` for a foreign member.
+    /// What the member says, or `None` for a mark or a foreign member.
     pub entry: Option<Entry>,
+    /// Whether it is the mark of an ID, which weighs nothing. Without it an element that is no entry is foreign.
+    pub is_mark: bool,
     /// The member itself.
     pub member: M,
 }
@@ -20,12 +23,13 @@ impl<M: AsRef<[u8]>> Element<M> {
     /// no total of ours: it is foreign, so that their calls count as calls and not as the µs between them.
     pub fn new(score_us: i64, member: M) -> Self {
         let entry = Entry::decode(member.as_ref()).filter(|entry| entry.total != score_us as u64);
-        Element { score_us, entry, member }
+        let is_mark = entry.is_none() && id::is_mark(member.as_ref());
+        Element { score_us, entry, is_mark, member }
     }
 
     /// An element that counts as foreign, whatever its member says.
     pub fn foreign(score_us: i64, member: M) -> Self {
-        Element { score_us, entry: None, member }
+        Element { score_us, entry: None, is_mark: false, member }
     }
 
     /// The times of its admissions, where it is a bundle.
@@ -34,8 +38,8 @@ impl<M: AsRef<[u8]>> Element<M> {
         Some(Parts { score_us: self.score_us, count: weight, width, member: self.member.as_ref() })
     }
 
-    /// How many of its units are newer than `since_us`, and the time of the oldest of these; `None` for a foreign
-    /// element. The element itself is newer.
+    /// How many of its units are newer than `since_us`, and the time of the oldest of these; `None` where it is no
+    /// entry. The element itself is newer.
     pub(crate) fn live_after(&self, since_us: i64) -> Option<(u64, i64)> {
         let entry = self.entry?;
         let Some(parts) = self.parts() else { return Some((entry.weight, self.score_us)) };
@@ -83,11 +87,27 @@ pub trait Log {
     fn expiry_ms(&mut self) -> Option<i64>;
 }
 
+/// The element that is `steps` after `at` in a walk, where marks are passed over.
+pub(crate) fn past_marks<L: Log>(
+    log: &mut L,
+    at: Option<Element<L::Member>>,
+    step: fn(&mut L) -> Option<Element<L::Member>>,
+    steps: u64,
+) -> Option<Element<L::Member>> {
+    let mut left = steps;
+    let mut at = at?;
+    while left > 0 || at.is_mark {
+        left = left.saturating_sub(u64::from(!at.is_mark));
+        at = step(log)?;
+    }
+    Some(at)
+}
+
 /// A log that can be written. Each function is one ordinary command with absolute values, or two.
 pub trait Record: Log {
-    /// `ZADD`: a new member. This is the only write that can fail: [`Error::WrongType`] where the key holds a value of
-    /// another type.
-    fn add(&mut self, score_us: i64, member: &[u8]) -> Result<(), Error>;
+    /// `ZADD`: a new member, and in the same command the mark of its ID. This is the only write that can fail:
+    /// [`Error::WrongType`] where the key holds a value of another type.
+    fn add(&mut self, score_us: i64, member: &[u8], mark: Option<&[u8]>) -> Result<(), Error>;
     /// `ZADD` of all `new` members, then `ZREM` of those that are `gone`. The set is never empty in between, so that
     /// the key and its TTL stay.
     fn replace(&mut self, new: &[Scored], gone: &[Vec<u8>]);

@@ -128,9 +128,10 @@ impl Log for MemoryLog {
 }
 
 impl Record for MemoryLog {
-    fn add(&mut self, score_us: i64, member: &[u8]) -> Result<(), Error> {
+    fn add(&mut self, score_us: i64, member: &[u8], mark: Option<&[u8]>) -> Result<(), Error> {
         self.writes = self.writes.saturating_add(1);
         self.zadd(score_us, member);
+        mark.into_iter().for_each(|mark| self.zadd(score_us, mark));
         Ok(())
     }
 

@@ -7,6 +7,8 @@ use crate::standing::Standing;
 pub struct Outcome {
     /// The time at which the admission is recorded, in µs: its receipt. `None`: the call is refused.
     pub receipt: Option<i64>,
+    /// Whether the ID was remembered: the receipt is that of the first call, and nothing was recorded.
+    pub is_repeat: bool,
     /// How each window stands after the call, in the order of the request; empty unless the request asks.
     pub standings: Vec<Standing>,
     /// By how many µs the log was ahead of a clock that had stepped back, where that led to a repair.

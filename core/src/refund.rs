@@ -5,28 +5,43 @@ use crate::ends::Ends;
 use crate::entry::{Entry, Kind};
 use crate::horizon::expiry_ms;
 use crate::log::{Element, Log, Record, Scored};
-use crate::Error;
+use crate::{Error, Id};
 use std::collections::HashSet;
 
 /// The most entries that a refund walks on one side of the receipt.
 pub const MAX_ENTRIES_ON_A_SIDE: usize = 1_000;
 
+/// What names an admission.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Admitted {
+    /// Its receipt: the score of its entry.
+    Receipt(i64),
+    /// The ID that it was asked for with. It names the latest admission, and never one of somebody else.
+    Id(Id),
+}
+
 /// What [`refund`] is asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Refund {
-    /// The receipt of the admission: the score of its entry.
-    pub receipt: i64,
+    /// The admission.
+    pub of: Admitted,
     /// The units to give back; `None`: all that are left of it.
     pub units: Option<u64>,
 }
 
-/// Gives back what one admission took. Answers the units given back: 0 where the log has no such receipt. Fails with
-/// [`Error::RefundTooDeep`] where more than [`MAX_ENTRIES_ON_A_SIDE`] elements lie on both sides of it.
+/// Gives back what one admission took. Answers the units given back: 0 where the log has no such admission. Fails with
+/// [`Error::RefundTooDeep`] where more than [`MAX_ENTRIES_ON_A_SIDE`] elements lie on both sides of it, marks not
+/// counted. An admission that is given back in full is forgotten: its ID may be used again.
 ///
 /// Totals are mended on the side with fewer entries, newer ones down or older ones up: differences within either side
 /// stay, and a difference across the entry falls by what was given back.
 pub fn refund(log: &mut impl Record, refund: &Refund) -> Result<u64, Error> {
-    let Some((taken, entry)) = find(log, refund.receipt) else { return Ok(0) };
+    let receipt = match &refund.of {
+        Admitted::Receipt(receipt) => Some(*receipt),
+        Admitted::Id(id) => log.score_of(id.mark()),
+    };
+    let Some(receipt) = receipt else { return Ok(0) };
+    let Some(Found { element: taken, entry, marks }) = find(log, receipt) else { return Ok(0) };
     let newer = entries(MAX_ENTRIES_ON_A_SIDE, || log.next());
     let fewer = newer.as_ref().map_or(MAX_ENTRIES_ON_A_SIDE, |newer| newer.len().saturating_sub(1));
     let mut at = log.last_up_to(taken.score_us.saturating_sub(1));
@@ -41,7 +56,10 @@ pub fn refund(log: &mut impl Record, refund: &Refund) -> Result<u64, Error> {
         (None, None) => return Err(Error::RefundTooDeep),
     };
     let mut gone = vec![taken.member.as_ref().to_vec()];
-    let mut new = Vec::from_iter(without(&taken, refund.receipt, Entry { total, ..entry }, units));
+    let mut new = Vec::from_iter(without(&taken, receipt, Entry { total, ..entry }, units));
+    if new.is_empty() {
+        gone.extend(marks);
+    }
     for (element, entry) in near {
         new.push((element.score_us, renamed(&element, entry, mend(entry.total, units))));
         gone.push(element.member.as_ref().to_vec());
@@ -60,23 +78,39 @@ pub fn refund(log: &mut impl Record, refund: &Refund) -> Result<u64, Error> {
     Ok(units)
 }
 
-/// The element that holds the admission with this receipt, and what it says.
-fn find<L: Log>(log: &mut L, receipt: i64) -> Option<(Element<L::Member>, Entry)> {
+/// An admission in the log.
+struct Found<M> {
+    /// The element that holds it.
+    element: Element<M>,
+    /// What it says.
+    entry: Entry,
+    /// The marks of its IDs.
+    marks: Vec<Vec<u8>>,
+}
+
+/// The admission with this receipt.
+fn find<L: Log>(log: &mut L, receipt: i64) -> Option<Found<L::Member>> {
+    let mut marks = Vec::new();
     let mut at = log.first_after(receipt.saturating_sub(1));
     while let Some(element) = at {
         match element.entry {
             Some(entry @ Entry { kind: Kind::Single, .. }) if element.score_us == receipt => {
-                return Some((element, entry));
+                return Some(Found { element, entry, marks });
             }
             Some(entry @ Entry { kind: Kind::Bundle { .. }, .. })
                 if element.live_after(receipt.saturating_sub(1)).is_some_and(|(_, us)| us == receipt) =>
             {
-                return Some((element, entry));
+                // It may hold others, and none of them has an ID.
+                return Some(Found { element, entry, marks: Vec::new() });
             }
             // Only an element of somebody else can lie between a receipt and its bundle.
             Some(_) if element.score_us > receipt => return None,
-            _ => at = log.next(),
+            None if element.is_mark && element.score_us == receipt => {
+                marks.push(element.member.as_ref().to_vec());
+            }
+            _ => {}
         }
+        at = log.next();
     }
     None
 }
@@ -102,11 +136,12 @@ fn renamed<M: AsRef<[u8]>>(element: &Element<M>, entry: Entry, total: u64) -> Ve
     member
 }
 
-/// The entries of a walk, or `None` where it has more than `most` elements.
-fn entries<M>(most: usize, mut walk: impl FnMut() -> Option<Element<M>>) -> Option<Vec<(Element<M>, Entry)>> {
+/// The entries of a walk, or `None` where it has more than `most` elements, marks not counted.
+fn entries<M>(most: usize, walk: impl FnMut() -> Option<Element<M>>) -> Option<Vec<(Element<M>, Entry)>> {
+    let mut walk = std::iter::from_fn(walk).filter(|element| !element.is_mark);
     let mut found = Vec::new();
     for _ in 0..=most {
-        let Some(element) = walk() else { return Some(found) };
+        let Some(element) = walk.next() else { return Some(found) };
         if let Some(entry) = element.entry {
             found.push((element, entry));
         }

@@ -36,7 +36,7 @@ pub(crate) fn step_back<L: Record>(
         log.unlink();
         now_us
     };
-    log.add(score_us, merged.encode().as_bytes())?;
+    log.add(score_us, merged.encode().as_bytes(), None)?;
     let promise_ms = promise_ms.unwrap_or_else(|| fresh_promise_ms(longest_us, random));
     log.expire_at(expiry_ms(score_us, promise_ms));
     Ok(Ends::with_last(score_us, merged, [None, None]))
@@ -50,7 +50,7 @@ fn keep_parts_up_to(log: &mut impl Record, now_us: i64) -> Result<(), Error> {
     let Some(entry) = element.entry else { return Ok(()) };
     let total = entry.total.wrapping_sub(ahead as u64);
     match bundle::spell(total, times_us.get(ahead..).unwrap_or_default()) {
-        Some((score_us, member)) => log.add(score_us, &member),
+        Some((score_us, member)) => log.add(score_us, &member, None),
         None => Ok(()),
     }
 }

@@ -2,7 +2,7 @@
 //! src/command/arguments.rs run it on the corpus.
 
 use crate::command::{arguments, Error};
-use slidewin_core::{Request, MAX_UNITS, MAX_WINDOWS, MAX_WINDOW_US, MIN_WINDOW_US};
+use slidewin_core::{Admitted, Request, MAX_UNITS, MAX_WINDOWS, MAX_WINDOW_US, MIN_WINDOW_US};
 
 /// No parser panics, what is accepted is in its range, and PEEK takes nothing that CHECK would not.
 pub fn holds(bytes: &[u8]) {
@@ -10,6 +10,10 @@ pub fn holds(bytes: &[u8]) {
     let checked = arguments::check(lines());
     if let Ok((request, with_receipt)) = checked {
         in_range(&request);
+        assert!(
+            !(request.id.is_some() && request.resolution_us.is_some()),
+            "a shared entry is nobody's: {request:?}"
+        );
         assert!(
             !(with_receipt && request.resolution_us.is_some()),
             "a shared entry has no receipt: {request:?}"
@@ -21,7 +25,8 @@ pub fn holds(bytes: &[u8]) {
         Err(error) => assert_eq!(checked, Err(error)),
     }
     if let Ok(refund) = arguments::refund(lines()) {
-        assert!(refund.receipt > 0 && refund.units.is_none_or(|units| (1..=MAX_UNITS).contains(&units)));
+        assert!(!matches!(refund.of, Admitted::Receipt(i64::MIN..=0)), "{refund:?}");
+        assert!(refund.units.is_none_or(|units| (1..=MAX_UNITS).contains(&units)), "{refund:?}");
     }
     if let Ok((count, _)) = arguments::offenders(lines()) {
         assert!((1..=256).contains(&count), "{count}");

@@ -3,7 +3,7 @@
 use super::Error;
 use crate::operator::TRACKED;
 use slidewin_core::entry::number;
-use slidewin_core::{duration_us, Refund, Request, Window, Windows, MAX_UNITS};
+use slidewin_core::{duration_us, Admitted, Id, Refund, Request, Window, Windows, MAX_UNITS};
 
 /// The most admissions that LOG lists.
 const MAX_LISTED: u64 = 1_000;
@@ -20,8 +20,12 @@ pub fn peek<'a>(args: impl Iterator<Item = &'a [u8]>) -> Result<Request, Error> 
 
 /// Parses what follows the key of a REFUND.
 pub fn refund<'a>(mut args: impl Iterator<Item = &'a [u8]>) -> Result<Refund, Error> {
-    let receipt =
-        args.next().ok_or(Error::Arity).and_then(integer::<1, { i64::MAX as u64 }>(Error::Receipt))?;
+    let first = args.next().ok_or(Error::Arity)?;
+    let of = if first.eq_ignore_ascii_case(b"ID") {
+        Admitted::Id(id(args.next())?)
+    } else {
+        Admitted::Receipt(integer::<1, { i64::MAX as u64 }>(Error::Receipt)(first)? as i64)
+    };
     let mut units = None;
     while let Some(option) = args.next() {
         if !option.eq_ignore_ascii_case(b"COST") {
@@ -29,7 +33,7 @@ pub fn refund<'a>(mut args: impl Iterator<Item = &'a [u8]>) -> Result<Refund, Er
         }
         once(&mut units, cost(args.next())?)?;
     }
-    Ok(Refund { receipt: receipt as i64, units })
+    Ok(Refund { of, units })
 }
 
 /// Parses what follows the key of a LOG: how many admissions to list.
@@ -76,7 +80,7 @@ fn windowed<'a>(args: impl Iterator<Item = &'a [u8]>, is_check: bool) -> Result<
     }
 
     let (mut units, mut resolution_us) = (None, None);
-    let (mut force, mut receipt, mut quota) = (None, None, None);
+    let (mut force, mut token, mut receipt, mut quota) = (None, None, None, None);
     while let Some(option) = args.next() {
         let is = |name: &[u8]| option.eq_ignore_ascii_case(name);
         if is(b"COST") {
@@ -90,6 +94,8 @@ fn windowed<'a>(args: impl Iterator<Item = &'a [u8]>, is_check: bool) -> Result<
             once(&mut resolution_us, length)?;
         } else if is(b"FORCE") {
             once(&mut force, ())?;
+        } else if is(b"ID") {
+            once(&mut token, id(args.next())?)?;
         } else if is(b"RECEIPT") {
             once(&mut receipt, ())?;
         } else {
@@ -102,11 +108,15 @@ fn windowed<'a>(args: impl Iterator<Item = &'a [u8]>, is_check: bool) -> Result<
     if resolution_us.is_some() && receipt.is_some() {
         return Err(Error::ResolutionWithReceipt);
     }
+    if resolution_us.is_some() && token.is_some() {
+        return Err(Error::ResolutionWithId);
+    }
     let request = Request {
         windows,
         cost: units.unwrap_or(1),
         resolution_us,
         force: force.is_some(),
+        id: token,
         with_standings: quota.is_some(),
     };
     Ok((request, receipt.is_some()))
@@ -117,6 +127,10 @@ fn once<T>(place: &mut Option<T>, value: T) -> Result<(), Error> {
         None => Ok(()),
         Some(_) => Err(Error::RepeatedOption),
     }
+}
+
+fn id(arg: Option<&[u8]>) -> Result<Id, Error> {
+    arg.ok_or(Error::Arity).and_then(|token| Id::new(token).ok_or(Error::Id))
 }
 
 fn cost(arg: Option<&[u8]>) -> Result<u64, Error> {

@@ -17,6 +17,8 @@ pub enum Error {
     Resolution,
     /// A receipt is not a positive integer.
     Receipt,
+    /// A token is empty or too long.
+    Id,
     /// More than eight windows.
     TooManyWindows,
     /// CHECK does not know an option.
@@ -29,6 +31,8 @@ pub enum Error {
     RepeatedOption,
     /// RESOLUTION and RECEIPT in one call: a shared entry has no receipt.
     ResolutionWithReceipt,
+    /// RESOLUTION and ID in one call: a shared entry is nobody's.
+    ResolutionWithId,
     /// Too many entries lie on both sides of a receipt.
     RefundTooDeep,
     /// The count of OFFENDERS is not an integer in its range.
@@ -55,14 +59,16 @@ impl Error {
             Error::Cost => c"ERR cost must be an integer from 1 to 9007199254740991",
             Error::Resolution => c"ERR resolution must be a duration from 1ms to the shortest window",
             Error::Receipt => c"ERR receipt must be a positive integer",
+            Error::Id => c"ERR ID must be 1 to 63 bytes",
             Error::TooManyWindows => c"ERR at most 8 windows in one call",
             Error::UnknownCheckOption => {
-                c"ERR unknown option, expected COST, RESOLUTION, FORCE, RECEIPT or WITHQUOTA after the windows"
+                c"ERR unknown option, expected COST, RESOLUTION, FORCE, ID, RECEIPT or WITHQUOTA after the windows"
             }
             Error::UnknownPeekOption => c"ERR unknown option, expected COST or WITHQUOTA after the windows",
-            Error::UnknownRefundOption => c"ERR unknown option, expected COST after the receipt",
+            Error::UnknownRefundOption => c"ERR unknown option, expected COST after the receipt or the ID",
             Error::RepeatedOption => c"ERR an option may be given only once",
             Error::ResolutionWithReceipt => c"ERR RESOLUTION and RECEIPT exclude each other",
+            Error::ResolutionWithId => c"ERR RESOLUTION and ID exclude each other",
             Error::RefundTooDeep => c"ERR more than 1000 entries lie on both sides of the receipt, nothing was refunded",
             Error::Count => c"ERR count must be an integer from 1 to 256",
             Error::LogCount => c"ERR count must be an integer from 1 to 1000",

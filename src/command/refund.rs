@@ -1,4 +1,4 @@
-//! `SLIDEWIN.REFUND key receipt [COST units]`
+//! `SLIDEWIN.REFUND key receipt [COST units]` and `SLIDEWIN.REFUND key ID token [COST units]`
 
 use super::{arguments, Error, Reply};
 use crate::operator;

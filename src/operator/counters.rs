@@ -38,6 +38,8 @@ counters! {
     CHECKS_REFUSED = c"checks_refused";
     /// Units that the admitted calls took.
     UNITS_ADMITTED = c"units_admitted";
+    /// Calls that were admitted already, by their ID, and took nothing.
+    REPEATS = c"repeats";
     /// PEEK calls that were answered.
     PEEKS = c"peeks";
     /// REFUND calls that gave something back.

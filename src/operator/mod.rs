@@ -11,7 +11,9 @@ use slidewin_core::{Forecast, Outcome};
 /// Counts what a CHECK of `cost` units decided and did, remembers the key of a refused one, and writes a line to the log
 /// where the clock has stepped back.
 pub fn checked(key: &[u8], now_us: i64, cost: u64, outcome: &Outcome) {
-    if outcome.receipt.is_some() {
+    if outcome.is_repeat {
+        counters::REPEATS.add(1);
+    } else if outcome.receipt.is_some() {
         counters::CHECKS_ADMITTED.add(1);
         counters::UNITS_ADMITTED.add(cost);
         counters::ENTRIES_TRIMMED.add(outcome.trimmed as u64);

@@ -77,14 +77,24 @@ impl Arg {
         }
     }
 
+    /// One of these.
+    pub const fn one_of(name: &'static CStr, parts: &'static [Arg]) -> Arg {
+        Arg { parts, ..Arg::new(name, raw::RedisModuleCommandArgType_REDISMODULE_ARG_TYPE_ONEOF) }
+    }
+
     /// A word that may be given.
     pub const fn option(name: &'static CStr, token: &'static CStr) -> Arg {
         Arg::new(name, raw::RedisModuleCommandArgType_REDISMODULE_ARG_TYPE_PURE_TOKEN).behind(token)
     }
 
+    /// The same, behind a word.
+    pub const fn after(self, token: &'static CStr) -> Arg {
+        Arg { token: Some(token), ..self }
+    }
+
     /// The same, optional and behind a word.
     pub const fn behind(self, token: &'static CStr) -> Arg {
-        Arg { token: Some(token), flags: raw::REDISMODULE_CMD_ARG_OPTIONAL, ..self }
+        Arg { flags: raw::REDISMODULE_CMD_ARG_OPTIONAL, ..self.after(token) }
     }
 }
 

@@ -34,6 +34,7 @@ macro_rules! handler {
 
 const WINDOWS: Arg = Arg::group(c"windows", &[Arg::text(c"window"), Arg::integer(c"limit")]);
 const COST: Arg = Arg::integer(c"units").behind(c"COST");
+const ID: Arg = Arg::text(c"token").behind(c"ID");
 const WITHQUOTA: Arg = Arg::option(c"withquota", c"WITHQUOTA");
 
 const COMMANDS: &[Command] = &[
@@ -53,6 +54,7 @@ const COMMANDS: &[Command] = &[
                 COST,
                 Arg::text(c"duration").behind(c"RESOLUTION"),
                 Arg::option(c"force", c"FORCE"),
+                ID,
                 Arg::option(c"receipt", c"RECEIPT"),
                 WITHQUOTA,
             ],
@@ -81,7 +83,11 @@ const COMMANDS: &[Command] = &[
             complexity: c"O(M log N) for N entries in the log, M of them on the shorter side of the receipt, at most 1000.",
             arity: -3,
             key: Some(KeyUse::ReadWrite),
-            args: &[Arg::KEY, Arg::integer(c"receipt"), COST],
+            args: &[
+                Arg::KEY,
+                Arg::one_of(c"admission", &[Arg::integer(c"receipt"), Arg::text(c"token").after(c"ID")]),
+                COST,
+            ],
         },
     },
     Command {

@@ -11,9 +11,20 @@ use std::ffi::{c_char, c_int, c_longlong, CStr};
 const REMOVE_AT_ONCE: usize = 1_000;
 
 impl<'a> Record for Key<'a> {
-    fn add(&mut self, score_us: i64, member: &[u8]) -> Result<(), Error> {
+    fn add(&mut self, score_us: i64, member: &[u8], mark: Option<&[u8]>) -> Result<(), Error> {
         let member = OwnedString::new(self.call, member);
         self.zadd(score_us, &member)?;
+        if let Some(mark) = mark {
+            let mark = OwnedString::new(self.call, mark);
+            // The key has just taken the entry.
+            let _ = self.zadd(score_us, &mark);
+            // SAFETY: `slsls`: a string, and an integer and a string twice, alive during the call.
+            self.replicate(c"ZADD", |ctx, replicate, command| unsafe {
+                let (score, types) = (score_us as c_longlong, c"slsls".as_ptr());
+                replicate(ctx, command, types, self.name, score, mark.text, score, member.text)
+            });
+            return Ok(());
+        }
         // SAFETY: `sls`: a string, an integer, a string, alive during the call.
         self.replicate(c"ZADD", |ctx, replicate, command| unsafe {
             replicate(ctx, command, c"sls".as_ptr(), self.name, score_us as c_longlong, member.text)

@@ -35,6 +35,7 @@ fn hint(arg: &Value) -> String {
     let name = text(field(arg, "name").unwrap());
     let value = match &*text(field(arg, "type").unwrap()) {
         "block" => hints(field(arg, "arguments").unwrap()),
+        "oneof" => items(field(arg, "arguments").unwrap()).iter().map(hint).collect::<Vec<_>>().join("|"),
         "pure-token" => String::new(),
         _ => name,
     };
@@ -65,7 +66,7 @@ struct Command {
 const COMMANDS: &[Command] = &[
     Command {
         name: "slidewin.check",
-        hint: "key window limit [window limit ...] [COST units] [RESOLUTION duration] [FORCE] [RECEIPT] [WITHQUOTA]",
+        hint: "key window limit [window limit ...] [COST units] [RESOLUTION duration] [FORCE] [ID token] [RECEIPT] [WITHQUOTA]",
         summary: "Admits a call if every sliding window has room for it, and records it",
         complexity: "O(log N)",
         arity: "-4",
@@ -87,7 +88,7 @@ const COMMANDS: &[Command] = &[
     },
     Command {
         name: "slidewin.refund",
-        hint: "key receipt [COST units]",
+        hint: "key receipt|ID token [COST units]",
         summary: "Gives back what one admission took",
         complexity: "O(M log N)",
         arity: "-3",
@@ -206,6 +207,8 @@ fn the_server_finds_the_key_of_each_command() {
         "SLIDEWIN.CHECK k 60 5 3600 100 COST 2",
         "SLIDEWIN.PEEK k 60 5 3600 100",
         "SLIDEWIN.REFUND k 17 COST 2",
+        "SLIDEWIN.CHECK k 60 5 ID token",
+        "SLIDEWIN.REFUND k ID token",
     ] {
         assert_eq!(con.call::<Vec<String>>(&format!("COMMAND GETKEYS {line}")), ["k"], "{line}");
     }

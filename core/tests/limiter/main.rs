@@ -16,7 +16,7 @@ mod pairs;
 mod properties;
 mod seeds;
 
-use slidewin_core::{duration_us, Forecast, MemoryLog, Outcome, Request, Window};
+use slidewin_core::{duration_us, Forecast, Id, MemoryLog, Outcome, Request, Window};
 
 /// A time like today's: not a multiple of anything.
 pub const START_US: i64 = 1_796_055_348_902_155;
@@ -48,6 +48,7 @@ pub fn ask(line: &str) -> Request {
             "COST" => request.cost = words.next().unwrap().parse().unwrap(),
             "RESOLUTION" => request.resolution_us = words.next().map(duration),
             "FORCE" => request.force = true,
+            "ID" => request.id = Id::new(words.next().unwrap().as_bytes()),
             _ => panic!("{word} in {line}"),
         }
     }

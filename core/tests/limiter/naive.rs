@@ -1,13 +1,23 @@
 //! The naive model: keeps every admission for ever and counts by scanning. So simple that it is unlikely to
 //! be wrong: it has no running totals, trims nothing and seeks nothing.
 
-use slidewin_core::{Refund, Request, Standing, Window};
+use slidewin_core::{Admitted, Id, Refund, Request, Standing, Window};
 
 #[derive(Clone, Copy, Debug)]
 pub struct Admission {
     pub at_us: i64,
     pub units: u64,
     pub shared: bool,
+    pub id: Option<Id>,
+}
+
+impl Admission {
+    pub fn is(&self, named: Admitted) -> bool {
+        match named {
+            Admitted::Receipt(receipt) => self.at_us == receipt && !self.shared,
+            Admitted::Id(id) => self.id == Some(id),
+        }
+    }
 }
 
 #[derive(Clone, Debug, Default)]
@@ -34,15 +44,25 @@ impl Model {
         self.last_us().is_some_and(|last_us| last_us > now_us + request.windows.shortest_us() / 8)
     }
 
+    /// The receipt of the admission that is remembered by the ID of this request.
+    pub fn repeated(&self, now_us: i64, request: &Request) -> Option<i64> {
+        let since_us = now_us - request.windows.longest_us();
+        let named = self.admissions.iter().find(|unit| request.id.is_some() && unit.id == request.id);
+        named.map(|unit| unit.at_us).filter(|at_us| *at_us > since_us)
+    }
+
     /// The receipt, or `None` where the call is refused.
     pub fn check(&mut self, now_us: i64, request: &Request) -> Option<i64> {
+        if let Some(receipt) = self.repeated(now_us, request) {
+            return Some(receipt);
+        }
         if self.is_ahead(now_us, request) {
             let (ahead, older): (Vec<_>, Vec<_>) =
                 self.admissions.iter().partition(|unit| unit.at_us > now_us);
             self.admissions = older;
             let at_us = self.last_us().map_or(now_us, |last_us| now_us.max(last_us + 1));
             let units = ahead.iter().map(|unit| unit.units).sum();
-            self.admissions.push(Admission { at_us, units, shared: true });
+            self.admissions.push(Admission { at_us, units, shared: true, id: None });
         }
         if !request.force && !self.fits(now_us, request) {
             return None;
@@ -55,17 +75,20 @@ impl Model {
             }
         }
         let at_us = self.last_us().map_or(now_us, |last_us| now_us.max(last_us + 1));
+        for unit in self.admissions.iter_mut().filter(|unit| unit.id == request.id) {
+            unit.id = None;
+        }
         self.admissions.push(Admission {
             at_us,
             units: request.cost,
             shared: request.resolution_us.is_some(),
+            id: request.id,
         });
         Some(at_us)
     }
 
     pub fn refund(&mut self, refund: &Refund) -> u64 {
-        let holds = |unit: &Admission| unit.at_us == refund.receipt && !unit.shared;
-        let Some(index) = self.admissions.iter().position(holds) else { return 0 };
+        let Some(index) = self.admissions.iter().position(|unit| unit.is(refund.of)) else { return 0 };
         let left = &mut self.admissions[index].units;
         let units = refund.units.unwrap_or(*left).min(*left);
         *left -= units;

@@ -1,17 +1,17 @@
 //! Random sequences of all commands with random options at exact times: every field of every reply is that of
 //! the naive model, and the promises hold whatever happens.
 
-use super::naive::{times_us, Model};
+use super::naive::{times_us, Admission, Model};
 use super::{check, peek, START_US};
 use proptest::prelude::*;
-use slidewin_core::{refund, MemoryLog, Refund, Request, Window};
+use slidewin_core::{newest, refund, Admitted, Id, MemoryLog, Refund, Request, Window, MAX_UNITS};
 
 #[derive(Clone, Debug)]
 enum Op {
     Check(Request),
     Peek(Request),
-    /// The receipt of the admission that many back.
-    Refund(usize, Option<u64>),
+    /// The receipt of the admission that many back, or an ID.
+    Refund(Result<usize, Id>, Option<u64>),
     /// Time passes, or steps back.
     Pass(i64),
 }
@@ -22,20 +22,27 @@ const LENGTHS_US: [i64; 9] =
     [MS, 1_500, 2 * MS, 16 * MS, 18_100, 100 * MS, 1_000 * MS, 1_500_500, 60_000 * MS];
 const LONGEST_US: i64 = LENGTHS_US[LENGTHS_US.len() - 1];
 
+fn id() -> impl Strategy<Value = Id> {
+    prop::sample::select(&[b"a" as &[u8], b"b", b"0", b"#", &[b'z'; 63]][..])
+        .prop_map(|token| Id::new(token).unwrap())
+}
+
 fn request() -> impl Strategy<Value = Request> {
     let limit = prop_oneof![8 => 0..12_u64, 1 => 100..1_000_u64, 1 => Just((1 << 53) - 1)];
     let window = (prop::sample::select(&LENGTHS_US[..]), limit)
         .prop_map(|(length_us, limit)| Window { length_us, limit });
     let cost = prop_oneof![6 => Just(1), 3 => 1..6_u64, 1 => Just((1 << 53) - 1)];
     let resolution = prop::option::weighted(0.3, 0..4_i64);
-    (prop::collection::vec(window, 1..4), cost, resolution, prop::bool::weighted(0.1)).prop_map(
-        |(list, cost, resolution, force)| {
+    let id = prop::option::weighted(0.4, id());
+    (prop::collection::vec(window, 1..4), cost, resolution, prop::bool::weighted(0.1), id).prop_map(
+        |(list, cost, resolution, force, id)| {
             let plain = Request::new(&list).unwrap();
             let resolution_us = resolution
                 .map(|part| (plain.windows.shortest_us() >> part).max(MS))
                 .filter(|_| !force || cost < 6);
             let cost = if force { cost.min(1_000) } else { cost };
-            Request { cost, resolution_us, force, with_standings: true, ..plain }
+            let id = id.filter(|_| resolution_us.is_none());
+            Request { cost, resolution_us, force, id, with_standings: true, ..plain }
         },
     )
 }
@@ -53,7 +60,8 @@ fn op() -> impl Strategy<Value = Op> {
     prop_oneof![
         8 => request().prop_map(Op::Check),
         2 => request().prop_map(Op::Peek),
-        2 => (0..12_usize, prop::option::of(1..6_u64)).prop_map(|(back, units)| Op::Refund(back, units)),
+        2 => (prop::result::maybe_ok_weighted(0.6, 0..12_usize, id()), prop::option::of(1..6_u64))
+            .prop_map(|(of, units)| Op::Refund(of, units)),
         8 => step_us.prop_map(Op::Pass),
     ]
 }
@@ -90,16 +98,18 @@ proptest! {
                 }
                 Op::Check(request) => {
                     let before = log.clone();
-                    let stepped_back = model.is_ahead(now_us, request);
+                    let repeated = model.repeated(now_us, request);
+                    let stepped_back = repeated.is_none() && model.is_ahead(now_us, request);
                     let outcome = check(&mut log, now_us, request);
                     prop_assert_eq!(outcome.receipt, model.check(now_us, request), "{:?}", request);
                     prop_assert_eq!(outcome.stepped_back_us.is_some(), stepped_back);
+                    prop_assert_eq!(outcome.is_repeat, repeated.is_some());
                     for (standing, window) in outcome.standings.iter().zip(request.windows.as_slice()) {
                         prop_assert_eq!(*standing, model.standing(now_us, request, window), "{:?}", request);
                         let most_us = if stepped_back { window.length_us } else { window.length_us / 8 * 9 };
                         prop_assert!(standing.retry_after_ms.unwrap_or(-1) <= most_us / MS + 1);
                     }
-                    if let Some(receipt) = outcome.receipt {
+                    if let Some(receipt) = outcome.receipt.filter(|_| !outcome.is_repeat) {
                         receipts.push(receipt);
                         let kept_us = log.expires_at_ms().unwrap() * MS - receipt;
                         prop_assert!(kept_us >= request.windows.longest_us());
@@ -118,22 +128,36 @@ proptest! {
                     }
                     prop_assert_eq!(log.writes(), writes);
                 }
-                Op::Refund(back, units) => {
-                    let Some(receipt) = receipts.len().checked_sub(back + 1).map(|index| receipts[index]) else {
-                        continue;
+                Op::Refund(of, units) => {
+                    let back = |back: &usize| receipts.len().checked_sub(back + 1).map(|index| receipts[index]);
+                    let of = match of {
+                        Ok(by) => back(by).map(Admitted::Receipt),
+                        Err(id) => Some(Admitted::Id(*id)),
                     };
-                    let refunded = Refund { receipt, units: *units };
+                    let Some(of) = of else { continue };
+                    let refunded = Refund { of, units: *units };
                     log.pass(now_us);
                     let units = refund(&mut log, &refunded).unwrap();
-                    if units == 0 && receipt <= now_us - LONGEST_US {
-                        // It may have been trimmed; to the model it no longer matters.
-                        model.admissions.retain(|unit| unit.at_us != receipt);
+                    let expired_us = now_us - LONGEST_US;
+                    let may_be_trimmed = |unit: &Admission| unit.is(of) && unit.at_us <= expired_us;
+                    if units == 0 && model.admissions.iter().any(may_be_trimmed) {
+                        // To the model it no longer matters.
+                        model.admissions.retain(|unit| !may_be_trimmed(unit));
                     } else {
                         prop_assert_eq!(units, model.refund(&refunded));
                     }
                 }
             }
         }
+        // What is listed is what the model remembers. More units than the largest limit make no difference.
+        log.pass(now_us);
+        let expired_us = now_us - LONGEST_US;
+        let listed = newest(&mut log, 1_000).into_iter();
+        let listed = listed.map(|it| (it.time_us, it.units.min(MAX_UNITS), it.receipt.is_none(), it.id));
+        let kept = model.admissions.iter().rev();
+        let kept = kept.map(|unit| (unit.at_us, unit.units.min(MAX_UNITS), unit.shared, unit.id));
+        let is_live = |it: &(i64, u64, bool, Option<Id>)| it.0 > expired_us;
+        prop_assert_eq!(Vec::from_iter(listed.filter(is_live)), Vec::from_iter(kept.filter(is_live)));
     }
 
     #[test]

@@ -22,6 +22,8 @@ fn requests() {
         ("60 100 cost 9007199254740991", Request { cost: (1 << 53) - 1, ..minute }),
         ("60 100 RESOLUTION 60", Request { resolution_us: Some(60_000_000), ..minute }),
         ("1 2 60 5 resolution 1ms force", Request { resolution_us: Some(1_000), force: true, ..two }),
+        ("60 100 ID a", Request { id: Id::new(b"a"), ..minute }),
+        ("60 100 id FORCE FORCE", Request { id: Id::new(b"FORCE"), force: true, ..minute }),
         ("60 100 WithQuota", Request { with_standings: true, ..minute }),
     ];
     for (line, request) in table {
@@ -67,6 +69,10 @@ fn what_is_wrong_with_a_call() {
         ("60 1 1 1 RESOLUTION 2", Error::Resolution),
         ("60 1 RESOLUTION 1 RECEIPT", Error::ResolutionWithReceipt),
         ("60 1 RECEIPT RESOLUTION 1", Error::ResolutionWithReceipt),
+        ("60 1 ID", Error::Arity),
+        ("60 1 ID ", Error::Id),
+        ("60 1 ID a id a", Error::RepeatedOption),
+        ("60 1 RESOLUTION 1 ID a", Error::ResolutionWithId),
         ("60 1 COST 1 60 1", Error::UnknownCheckOption),
         ("60 1 FORCED", Error::UnknownCheckOption),
         ("1 1 2 2 3 3 4 4 5 5 6 6 7 7 8 8 9 9", Error::TooManyWindows),
@@ -93,9 +99,15 @@ fn peek_takes_cost_and_withquota_only() {
 #[test]
 fn refunds() {
     let parse = |line: &str| refund(line.split(' ').map(str::as_bytes));
-    assert_eq!(parse("1784000000000000"), Ok(Refund { receipt: 1_784_000_000_000_000, units: None }));
-    assert_eq!(parse("5 cost 3"), Ok(Refund { receipt: 5, units: Some(3) }));
+    assert_eq!(
+        parse("1784000000000000"),
+        Ok(Refund { of: Admitted::Receipt(1_784_000_000_000_000), units: None })
+    );
+    assert_eq!(parse("5 cost 3"), Ok(Refund { of: Admitted::Receipt(5), units: Some(3) }));
+    assert_eq!(parse("id cost"), Ok(Refund { of: Admitted::Id(Id::new(b"cost").unwrap()), units: None }));
     let table = [
+        ("ID", Error::Arity),
+        ("ID ", Error::Id),
         ("0", Error::Receipt),
         ("-5", Error::Receipt),
         ("5.0", Error::Receipt),
