@@ -47,5 +47,6 @@ mod several_windows;
 mod sharing;
 mod slowest_call;
 mod stalls;
+mod step_back;
 mod subscribers;
 mod valgrind;
