@@ -7,6 +7,7 @@ mod docs;
 mod guard;
 mod info;
 mod key;
+mod keys;
 mod load;
 pub mod random;
 mod table;
@@ -14,3 +15,4 @@ mod write;
 
 pub use call::Call;
 pub use key::{Key, Mode};
+pub use keys::Keys;

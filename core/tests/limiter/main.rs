@@ -14,6 +14,7 @@ mod huge_costs;
 mod naive;
 mod properties;
 mod seeds;
+mod several;
 
 use slidewin_core::{duration_us, Forecast, Id, MemoryLog, Outcome, Request, Window};
 
