@@ -25,6 +25,7 @@ mod hostile;
 mod ids;
 mod key_life;
 mod killed;
+mod mcheck;
 mod memory;
 mod module_life;
 mod offenders;
