@@ -25,6 +25,7 @@ mod hostile;
 mod ids;
 mod key_life;
 mod killed;
+mod lost_replies;
 mod mcheck;
 mod memory;
 mod module_life;
