@@ -1,6 +1,7 @@
 //! The log in a sorted set of the server: an open key, and the seeks in it.
 
 use super::call::Call;
+use super::clock;
 use crate::command::Error;
 use redis_module::raw::{self, RedisModuleKey, RedisModuleString};
 use slidewin_core::{Element, Log};
@@ -176,14 +177,12 @@ impl<'a> Log for Key<'a> {
         let api = self.call.api;
         let never = i64::from(raw::REDISMODULE_NO_EXPIRE);
         // SAFETY: the handle is an open key with a value.
-        unsafe {
-            match api.get_abs_expire {
-                Some(get_abs_expire) => Some(get_abs_expire(self.handle)).filter(|&at_ms| at_ms != never),
-                None => Some((api.get_expire)(self.handle))
-                    .filter(|&in_ms| in_ms != never)
-                    .map(|in_ms| in_ms.saturating_add(super::clock::now_us().div_euclid(1_000))),
-            }
+        let get = |get: unsafe extern "C" fn(*mut RedisModuleKey) -> i64| unsafe { get(self.handle) };
+        if let Some(get_abs_expire) = api.get_abs_expire {
+            return Some(get(get_abs_expire)).filter(|&at_ms| at_ms != never);
         }
+        let (in_ms, now_ms) = clock::within_one_ms(|_| get(api.get_expire));
+        (in_ms != never).then(|| now_ms.saturating_add(in_ms))
     }
 }
 

@@ -1,5 +1,6 @@
 //! The server that the module runs in. All unsafe code is here, and none of the server's pointers leaves it.
 
+mod alloc;
 mod api;
 mod call;
 pub mod clock;
@@ -13,6 +14,8 @@ pub mod random;
 mod table;
 mod write;
 
+#[cfg(not(test))]
+pub use alloc::ServerAlloc;
 pub use call::Call;
 pub use key::{Key, Mode};
 pub use keys::Keys;
