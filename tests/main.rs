@@ -27,6 +27,8 @@ mod ids;
 mod key_life;
 mod killed;
 mod log;
+mod lost_replies;
+mod mcheck;
 mod memory;
 mod module_life;
 #[path = "../core/tests/limiter/naive.rs"]
