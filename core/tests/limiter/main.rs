@@ -12,8 +12,10 @@ mod corpus;
 mod foreign;
 mod huge_costs;
 mod naive;
+mod pairs;
 mod properties;
 mod seeds;
+mod several;
 
 use slidewin_core::{duration_us, Forecast, Id, MemoryLog, Outcome, Request, Window};
 
