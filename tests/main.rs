@@ -30,6 +30,8 @@ mod lost_replies;
 mod mcheck;
 mod memory;
 mod module_life;
+#[path = "../core/tests/limiter/naive.rs"]
+mod naive;
 mod offenders;
 mod operators;
 mod parameters;
@@ -42,6 +44,7 @@ mod refused;
 mod renamed;
 mod replication;
 mod resolution;
+mod several_keys;
 mod several_windows;
 mod sharing;
 mod slowest_call;
