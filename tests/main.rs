@@ -45,6 +45,7 @@ mod refused;
 mod renamed;
 mod replication;
 mod resolution;
+mod several_keys;
 mod several_windows;
 mod sharing;
 mod slowest_call;
