@@ -50,7 +50,7 @@ fn calls_of_the_largest_cost_stall_nobody() {
         }
     }
     let (us, call) = least.iter().zip(&calls).max().unwrap();
-    println!("the slowest call takes {us} us: {call}");
+
     assert!(*us < MOST_US, "{us} us: {call}");
     assert_eq!(con.info("slidewin_foreign_sums"), 0);
 }

@@ -10,6 +10,7 @@
 
 mod acl;
 mod answers;
+mod aof_cut;
 mod atomic;
 mod clock;
 mod cluster;
@@ -45,6 +46,7 @@ mod resolution;
 mod several_windows;
 mod sharing;
 mod slowest_call;
+mod soak;
 mod stalls;
 mod step_back;
 mod subscribers;
