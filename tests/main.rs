@@ -10,6 +10,7 @@
 
 mod acl;
 mod answers;
+mod aof_cut;
 mod atomic;
 mod clock;
 mod cluster;
@@ -18,8 +19,10 @@ mod cost;
 mod dates;
 mod differential;
 mod digests;
+mod exceptions;
 mod expiry;
 mod failover;
+mod forced;
 mod fuzz;
 mod harness;
 mod hostile;
@@ -49,6 +52,7 @@ mod several_keys;
 mod several_windows;
 mod sharing;
 mod slowest_call;
+mod soak;
 mod stalls;
 mod step_back;
 mod subscribers;
