@@ -5,6 +5,8 @@ import re
 import socket
 import struct
 import subprocess
+import uuid
+from itertools import count, islice, repeat
 
 import pytest
 import redis
@@ -81,12 +83,11 @@ class Clock:
         self.us = us
 
 
-def one_by_one(port, clock, step_us, command, calls):
-    """Sends the command so often, a step of the clock apart. Each answer must be 1. A bare socket: many are sent."""
-    request = resp(*command)
+def one_by_one(port, clock, step_us, requests):
+    """Sends them, a step of the clock apart. Each answer must be 1. A bare socket: many are sent."""
     with socket.create_connection(("127.0.0.1", port)) as connection:
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        for _ in range(calls):
+        for request in requests:
             clock.set(clock.us + step_us)
             connection.sendall(request)
             assert connection.recv(64) == b":1\r\n"
@@ -100,17 +101,23 @@ def clock(tmp_path, monkeypatch):
     return clock
 
 
-def admission_bytes(clock, version, live, step_us, calls, *settings, cost=1):
+def checks(key, live, cost, with_id):
+    """So many fill the key. An ID has as many characters as a UUID."""
+    command = ("SLIDEWIN.CHECK", key, "1h", live * cost, "COST", cost)
+    return (resp(*command, "ID", uuid.uuid4()) for _ in count()) if with_id else repeat(resp(*command))
+
+
+def admission_bytes(clock, version, live, step_us, calls, *settings, cost=1, with_id=False):
     """MEMORY USAGE of a key, for each of its live admissions, after so many calls. It changes from call to call, since some
     calls bundle and others trim, and a little from key to key, since totals start at a random number: the mean of the
     last 64 calls, on several keys where they are small."""
     measured = []
     with stock(version, *settings) as server, redis.Redis(port=server.port) as connection:
         for key in range(16 if live <= 1_000 else 1):
-            check = ("SLIDEWIN.CHECK", key, "1h", live * cost, "COST", cost)
-            one_by_one(server.port, clock, step_us, check, calls - 64)
+            requests = checks(key, live, cost, with_id)
+            one_by_one(server.port, clock, step_us, islice(requests, calls - 64))
             for called in range(calls - 63, calls + 1):
-                one_by_one(server.port, clock, step_us, check, 1)
+                one_by_one(server.port, clock, step_us, islice(requests, 1))
                 measured.append(connection.memory_usage(key, samples=0) / min(called, live))
             peek = connection.execute_command("SLIDEWIN.PEEK", key, "1h", live * cost, "WITHQUOTA")
             assert peek[:3] == [0, live * cost, 0], "it is full"
@@ -155,7 +162,13 @@ def test_cost(version, live, figure, clock):
     compare(always_full(clock, version, live, cost=2), figure)
 
 
+@pytest.mark.parametrize("version, live, figure", table("live admissions with an ID"))
+def test_id(version, live, figure, clock):
+    compare(always_full(clock, version, live, with_id=True), figure)
+
+
 def test_the_tables_are_whole():
     assert set(K) == set(SERVERS.values())
-    spread, burst, wide, cost = "live admissions", "admissions in a burst", "live admissions, value 256", "live admissions of COST 2"
-    assert [len(list(rows(PAGE, heading))) for heading in ("name", spread, burst, wide, cost)] == [5, 7, 7, 3, 3]
+    spread, burst, wide = "live admissions", "admissions in a burst", "live admissions, value 256"
+    cost, with_id = "live admissions of COST 2", "live admissions with an ID"
+    assert [len(list(rows(PAGE, it))) for it in ("name", spread, burst, wide, cost, with_id)] == [5, 7, 7, 3, 3, 3]
