@@ -210,7 +210,7 @@ fn sequences<S: Strategy>(count: usize, strategy: S, play: impl Fn(S::Value) -> 
 where
     S::Value: std::fmt::Debug,
 {
-    let mut config = Config { max_shrink_iters: 1_000, failure_persistence: None, ..Config::default() };
+    let mut config = Config { failure_persistence: None, ..Config::default() };
     if std::env::var_os("PROPTEST_CASES").is_none() {
         config.cases = count as u32;
     }

@@ -1,6 +1,6 @@
 //! SLIDEWIN.MCHECK: several keys, one decision.
 
-use crate::harness::{caught_up, Client, Clock, Server};
+use crate::harness::{caught_up, has, subscriber, Client, Clock, Server};
 use crate::replication::state;
 use redis::ConnectionLike;
 use std::sync::Barrier;
@@ -396,4 +396,64 @@ fn it_runs_in_transactions_and_scripts() {
         .req_packed_commands(&crate::harness::packed("SLIDEWIN.MCHECK 1 d 1h 3").repeat(5), 0, 5)
         .unwrap();
     assert_eq!(replies.iter().filter(|reply| **reply == redis::Value::Int(1)).count(), 3);
+}
+
+/// The first key is born by the call, and what answers that event changes the second one, between two writes.
+#[test]
+fn an_event_within_one_key_may_change_another() {
+    if !has("the event `new`", (7, 0, 0)) {
+        return;
+    }
+    let server = Server::builder().also_load(subscriber(), "").start();
+    let mut con = server.connect();
+    let call = "SLIDEWIN.MCHECK 2 a 1h 5 b 1h 5 ID x";
+    // What answers the event, what the call answers, and what is left in both keys.
+    for (event, command, answer, left) in [
+        ("new a", "SLIDEWIN.CHECK b 1h 5", Ok(1), [1, 2]),
+        ("new a", "SLIDEWIN.CHECK b 1h 5 ID x", Ok(1), [1, 1]),
+        ("new a", "SLIDEWIN.CHECK b 1h 5 COST 5", Ok(0), [0, 5]),
+        (
+            "new a",
+            "SET b hello",
+            Err("WRONGTYPE Operation against a key holding the wrong kind of value"),
+            [0, 0],
+        ),
+        ("new b", "DEL a", Ok(1), [0, 1]),
+        ("new b", "SLIDEWIN.REFUND a ID x", Ok(1), [0, 1]),
+        ("slidewin.admitted a", "DEL b", Ok(1), [1, 0]),
+        ("slidewin.admitted b", "SLIDEWIN.MCHECK 2 a 1h 5 b 1h 5", Ok(1), [2, 2]),
+    ] {
+        con.call::<()>("FLUSHALL");
+        con.call::<()>(&format!("SUBSCRIBER.WHEN {event} {command}"));
+        let words: Vec<&[u8]> = call.split(' ').map(str::as_bytes).collect();
+        let answer = answer.map(redis::Value::Int).map_err(str::to_owned);
+        assert_eq!(con.raw(&words), answer, "{event}: {command}");
+        assert_eq!(con.call::<i64>("SUBSCRIBER.RAN"), 1, "{event}: {command}");
+        let mut units = |key| match con.call::<String>(&format!("TYPE {key}")).as_str() {
+            "zset" => used(&mut con, key),
+            _ => 0,
+        };
+        assert_eq!([units("a"), units("b")], left, "{event}: {command}");
+    }
+    assert_eq!(con.info("slidewin_internal_errors"), 0);
+}
+
+#[test]
+fn one_call_costs_the_server_less_than_three() {
+    const TIMES: usize = 300;
+    let (server, mut con) = Server::start();
+    // With all that a call costs, from reading it to sending the reply. What else the machine does only adds.
+    let mut cost_us = |lines: &[&str]| {
+        let mut round = || (0..TIMES).for_each(|_| lines.iter().for_each(|line| _ = con.call::<i64>(line)));
+        (0..5).map(|_| server.cpu_us(&mut round)).min().unwrap()
+    };
+    let several = cost_us(&["SLIDEWIN.MCHECK 3 a 1h 1000000 b 1h 1000000 c 1h 1000000"]);
+    let singly = cost_us(&[
+        "SLIDEWIN.CHECK a 1h 1000000",
+        "SLIDEWIN.CHECK b 1h 1000000",
+        "SLIDEWIN.CHECK c 1h 1000000",
+    ]);
+    assert!(several * 4 < singly * 3, "{several} us for {TIMES} calls, singly {singly} us");
+    let refused = cost_us(&["SLIDEWIN.MCHECK 3 a 1h 1000000 b 1h 1000000 c 1h 0"]);
+    assert!(refused * 2 < singly, "{refused} us for {TIMES} refusals, three that are admitted {singly} us");
 }

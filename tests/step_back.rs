@@ -124,3 +124,17 @@ fn the_clock_passes_a_receipt_twice_and_then_it_names_the_later_admission() {
         assert_eq!(10 - con.peek("k 60 10")[2], used, "no more was given back than was taken");
     }
 }
+
+#[test]
+fn an_id_names_no_other_admission() {
+    for forget in ["SLIDEWIN.REFUND k ID first", "SLIDEWIN.CHECK k 60 10"] {
+        let (_server, mut con, clock) = Server::frozen();
+        let receipt = con.check("k 60 10 ID first RECEIPT");
+        clock.advance_ms(-10_000);
+        assert_eq!(con.call::<i64>(forget), 1);
+        clock.freeze(receipt);
+        assert_eq!(con.check("k 60 10 ID second RECEIPT"), receipt, "{forget}");
+        assert_eq!(con.refund("k ID first"), 0, "{forget}");
+        assert_eq!(con.refund("k ID second"), 1, "{forget}");
+    }
+}
