@@ -99,7 +99,9 @@ impl Run<'_> {
                 let name = format!("{}{}", if first { '!' } else { 'x' }, self.story.len());
                 writeln!(self.story, "ZADD {name} at {}", at_us - Clock::START_US).unwrap();
                 self.con.call::<()>(&format!("ZADD k0 {at_us} {name}"));
-                self.con.call::<()>("PEXPIRE k0 33000");
+                // Absolute: 6.2 replicates a relative one as it is, and the clock may have moved until it arrives.
+                let expiry_ms = self.clock.now_us() / 1_000 + 33_000;
+                self.con.call::<()>(&format!("PEXPIREAT k0 {expiry_ms}"));
                 Ok(())
             }
             Step::Refund(nth) => {
