@@ -1,6 +1,6 @@
 //! Members that somebody else wrote: counted as the design says, never a crash.
 
-use super::{ask, check, naive, peek, START_US};
+use super::{ask, check, naive, peek, reserve, START_US};
 use proptest::prelude::*;
 use slidewin_core::entry::{Entry, Kind, MAX_WEIGHT};
 use slidewin_core::{refund, Admitted, Element, MemoryLog, Refund, Request, Window};
@@ -43,8 +43,12 @@ fn naive_units(log: &MemoryLog, since_us: i64) -> u64 {
 
 fn member() -> impl Strategy<Value = Vec<u8>> {
     let number = prop_oneof![0..50_u64, Just(u64::MAX), Just(1 << 63), any::<u64>()];
-    let entry = (number.clone(), number, prop::bool::ANY).prop_map(|(total, weight, shared)| {
-        let kind = if shared { Kind::Shared } else { Kind::Single };
+    let ahead = prop::option::weighted(0.3, prop_oneof![1..3_000_000_i64, Just(i64::MAX)]);
+    let entry = (number.clone(), number, prop::bool::ANY, ahead).prop_map(|(total, weight, is_shared, ahead)| {
+        let kind = match ahead {
+            Some(ahead_us) => Kind::Place { ahead_us, is_shared },
+            None => if is_shared { Kind::Shared } else { Kind::Single },
+        };
         Entry { total, weight: (weight & MAX_WEIGHT).max(1), kind }.encode().as_bytes().to_vec()
     });
     // The second offset begins with a later character than the first.
