@@ -97,7 +97,9 @@ fn a_refund_counts_entries_and_no_marks() {
     }
     // 1,000 entries and as many marks are older.
     assert_eq!(con.refund("k ID 1000"), 1);
-    assert!(con.error("SLIDEWIN.REFUND k ID 1002").starts_with("ERR more than 1000 entries lie on both sides"));
+    assert!(con
+        .error("SLIDEWIN.REFUND k ID 1002")
+        .starts_with("ERR more than 1000 entries lie on both sides"));
     assert_eq!(con.peek("k 60 9999")[2], 9_999 - 2_099);
 }
 
@@ -121,7 +123,10 @@ fn all_of_it(con: &mut Client, clock: &Clock) {
         // Every second one is plain, so that bundles lie between marks; and runs of plain ones.
         let id = if nth % 2 == 0 && nth / 100 != 1 { format!(" ID t{}", nth % 150) } else { String::new() };
         con.check(&format!("mixed 2 1000 COST {}{id}", 1 + i64::from(nth % 31 == 0)));
-        con.check(&format!("runs 5 1000{}", if nth % 37 == 0 { format!(" ID r{nth}") } else { String::new() }));
+        con.check(&format!(
+            "runs 5 1000{}",
+            if nth % 37 == 0 { format!(" ID r{nth}") } else { String::new() }
+        ));
         con.check(&format!("marked 1 1000 ID {nth}"));
     }
     assert_eq!(con.refund("mixed ID t140 COST 1"), 1);

@@ -110,7 +110,9 @@ impl<M: AsRef<[u8]>> Ends<M> {
 
     /// Until when a line stands: the time of the newest entry, where it is a place in line and lies above `now_us`.
     pub fn line_us(&self, now_us: i64) -> Option<i64> {
-        self.last_entry.filter(|(last_us, last)| *last_us > now_us && last.ahead_us() > 0).map(|(last_us, _)| last_us)
+        self.last_entry
+            .filter(|(last_us, last)| *last_us > now_us && last.ahead_us() > 0)
+            .map(|(last_us, _)| last_us)
     }
 
     /// Where a repair moves what lies above `now_us`: as far ahead as the newest place there was when it was taken, so

@@ -10,7 +10,10 @@ pub fn holds(bytes: &[u8]) {
     let checked = arguments::check(lines());
     if let Ok((request, with_receipt)) = checked {
         in_range(&request);
-        assert!(!(request.id.is_some() && request.resolution_us.is_some()), "a shared entry is nobody's: {request:?}");
+        assert!(
+            !(request.id.is_some() && request.resolution_us.is_some()),
+            "a shared entry is nobody's: {request:?}"
+        );
         assert!(
             !(with_receipt && request.resolution_us.is_some()),
             "a shared entry has no receipt: {request:?}"

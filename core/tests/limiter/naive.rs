@@ -179,9 +179,7 @@ impl Model {
     pub fn standing(&self, now_us: i64, request: &Request, window: &Window) -> Standing {
         let ahead = self.is_ahead(now_us, request);
         let moved_us = |at_us: i64| if ahead && at_us > now_us { self.repaired_us(now_us) } else { at_us };
-        let leaves_ms = |unit: &Admission| {
-            after_ms(moved_us(unit.at_us) + window.length_us - now_us)
-        };
+        let leaves_ms = |unit: &Admission| after_ms(moved_us(unit.at_us) + window.length_us - now_us);
         let live: Vec<_> =
             self.admissions.iter().filter(|unit| unit.at_us > now_us - window.length_us).collect();
         let used: u64 = live.iter().map(|unit| unit.units).sum();

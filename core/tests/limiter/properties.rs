@@ -25,7 +25,8 @@ const LENGTHS_US: [i64; 9] =
 const LONGEST_US: i64 = LENGTHS_US[LENGTHS_US.len() - 1];
 
 fn id() -> impl Strategy<Value = Id> {
-    prop::sample::select(&[b"a" as &[u8], b"b", b"0", b"#", &[b'z'; 63]][..]).prop_map(|token| Id::new(token).unwrap())
+    prop::sample::select(&[b"a" as &[u8], b"b", b"0", b"#", &[b'z'; 63]][..])
+        .prop_map(|token| Id::new(token).unwrap())
 }
 
 fn request() -> impl Strategy<Value = Request> {

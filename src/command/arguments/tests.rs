@@ -99,7 +99,10 @@ fn peek_takes_cost_and_withquota_only() {
 #[test]
 fn refunds() {
     let parse = |line: &str| refund(line.split(' ').map(str::as_bytes));
-    assert_eq!(parse("1784000000000000"), Ok(Refund { of: Admitted::Receipt(1_784_000_000_000_000), units: None }));
+    assert_eq!(
+        parse("1784000000000000"),
+        Ok(Refund { of: Admitted::Receipt(1_784_000_000_000_000), units: None })
+    );
     assert_eq!(parse("5 cost 3"), Ok(Refund { of: Admitted::Receipt(5), units: Some(3) }));
     assert_eq!(parse("id cost"), Ok(Refund { of: Admitted::Id(Id::new(b"cost").unwrap()), units: None }));
     let table = [
