@@ -225,3 +225,24 @@ fn a_repeat_is_no_event_and_no_write() {
     assert_eq!(events.get_message().unwrap().get_channel_name(), "end");
     wait_until("the replica follows", || on_replica.call::<i64>("ZCARD k") == 2);
 }
+
+#[test]
+fn log_says_which_admission_has_which_id() {
+    let (_server, mut con, _clock) = Server::frozen();
+    for line in ["ID a", "", "ID 7 COST 3", "RESOLUTION 1"] {
+        con.check(&format!("k 60 9 {line}"));
+    }
+    let at_us = |nth| Clock::START_US + nth;
+    let row = |nth, units, receipt, id: &str| (at_us(nth), units, receipt, id.to_owned());
+    let expected =
+        [row(3, 1, 0, ""), row(2, 3, at_us(2), "7"), row(1, 1, at_us(1), ""), row(0, 1, at_us(0), "a")];
+    for count in 1..=4 {
+        let listed: Vec<(i64, i64, i64, String)> = con.call(&format!("SLIDEWIN.LOG k COUNT {count}"));
+        assert_eq!(listed, expected[..count]);
+    }
+    // A mark that lost its entry is nobody's.
+    assert_eq!(con.call::<i64>(&format!("ZADD k {} #b", at_us(1))), 1);
+    assert_eq!(con.call::<i64>("ZREM k #a"), 1);
+    let listed: Vec<(i64, i64, i64, String)> = con.call("SLIDEWIN.LOG k");
+    assert_eq!((listed[2].3.as_str(), listed[3].3.as_str()), ("b", ""));
+}

@@ -13,7 +13,9 @@ use crate::{admit, bundle, count, horizon, repair, reserve, Error, Request};
 /// nothing. The log is written only where the call is admitted, or where it must be repaired first because the clock
 /// has stepped back behind it. A repeat of an admission that is remembered by its ID is admitted before anything else is
 /// looked at, so that the first repeat after a failover to a clock that is behind does not pay twice. While a line stands,
-/// see [`crate::reserve`], a call is refused, or goes to its end where it is forced. Fails with [`Error::WrongType`] where the log cannot take entries.
+/// see [`crate::reserve()`], a call is refused, or goes to its end where it is forced.
+///
+/// Fails with [`Error::WrongType`] where the log cannot take entries.
 pub fn check(
     log: &mut impl Record,
     now_us: i64,

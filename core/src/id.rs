@@ -4,8 +4,8 @@
 //! #4f1c0e2a     the admission at this score was asked for with the ID 4f1c0e2a
 //! ```
 //!
-//! The log remembers an ID by a mark, an element at the score of its admission that was written together with it. It weighs
-//! nothing, and every count passes over it. A `#` sorts before digits, so the entry comes after its mark.
+//! The log remembers an ID by a mark, an element at the score of its admission that was written together with it. It
+//! weighs nothing, and every count passes over it. A `#` sorts before digits, so the entry comes after its mark.
 
 use crate::log::Log;
 
@@ -32,6 +32,16 @@ impl Id {
     /// The member that marks an admission with this ID.
     pub fn mark(&self) -> &[u8] {
         self.mark.get(..self.length).unwrap_or_default()
+    }
+
+    /// The ID that a mark is of.
+    pub(crate) fn of_mark(member: &[u8]) -> Option<Self> {
+        Id::new(member.strip_prefix(&[SIGN])?)
+    }
+
+    /// The bytes that the caller gave.
+    pub fn token(&self) -> &[u8] {
+        self.mark().get(1..).unwrap_or_default()
     }
 
     /// The receipt of the latest admission with this ID, where it was made after `since_us`.

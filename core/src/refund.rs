@@ -30,8 +30,8 @@ pub struct Refund {
 }
 
 /// Gives back what one admission took. Answers the units given back: 0 where the log has no such admission. Fails with
-/// [`Error::RefundTooDeep`] where more than [`MAX_ENTRIES_ON_A_SIDE`] elements lie on both sides of it, marks not counted.
-/// An admission that is given back in full is forgotten: its ID may be used again.
+/// [`Error::RefundTooDeep`] where more than [`MAX_ENTRIES_ON_A_SIDE`] elements lie on both sides of it, marks not
+/// counted. An admission that is given back in full is forgotten: its ID may be used again.
 ///
 /// Totals are mended on the side with fewer entries, newer ones down or older ones up: differences within either side
 /// stay, and a difference across the entry falls by what was given back.

@@ -25,7 +25,7 @@ pub enum Reply {
     Integer(i64),
     /// The array of WITHQUOTA: `admitted`, then five integers for each window.
     Standings(i64, Vec<Standing>),
-    /// An array of arrays: time, units, receipt or 0, an empty string.
+    /// An array of arrays: time, units, receipt or 0, the ID or an empty string.
     Log(Vec<Admission>),
     /// An array of arrays: key, count, error.
     Offenders(Vec<Offender>),

@@ -3,6 +3,7 @@
 use super::api::Api;
 use crate::command::{Error, Reply};
 use redis_module::raw::{self, RedisModuleCtx, RedisModuleString};
+use slidewin_core::Id;
 use std::ffi::{c_int, c_long, CStr};
 
 /// A command that the server is running. Valid until its handler returns.
@@ -105,7 +106,7 @@ impl<'a> Call<'a> {
                     integer(admission.time_us);
                     integer(i64::try_from(admission.units).unwrap_or(i64::MAX));
                     integer(admission.receipt.unwrap_or(0));
-                    bytes(b"");
+                    bytes(admission.id.as_ref().map_or(b"", Id::token));
                 }
             }
             Ok(Reply::Offenders(offenders)) => {

@@ -117,10 +117,13 @@ proptest! {
                 prop_assert_eq!(peeked.has_room || request.force, outcome.receipt.is_some());
             }
             // A line may stand, of any length.
-            let newest_us = log.elements().next_back().map_or(now_us, |(at_us, _)| at_us);
+            let ahead_us = |(at_us, member)| {
+                let element = Element::new(at_us, member);
+                at_us.saturating_sub(now_us).max(element.entry.map_or(0, Entry::ahead_us))
+            };
+            let line_us = log.elements().map(ahead_us).max().unwrap_or(0).max(0);
             for (standing, window) in outcome.standings.iter().zip(request.windows.as_slice()) {
                 prop_assert!(standing.remaining <= window.limit);
-                let line_us = newest_us.saturating_sub(now_us).max(0);
                 let waits = 0..=(window.length_us / 8 * 9).saturating_add(line_us) / 1_000 + 1;
                 prop_assert!(standing.retry_after_ms.is_none_or(|ms| waits.contains(&ms)));
                 prop_assert!(waits.contains(&standing.reset_after_ms));

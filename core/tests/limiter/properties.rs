@@ -4,7 +4,7 @@
 use super::naive::{after_ms, times_us, Admission, Model};
 use super::{check, peek, reserve, START_US};
 use proptest::prelude::*;
-use slidewin_core::{refund, Admitted, Id, MemoryLog, Refund, Request, Window};
+use slidewin_core::{newest, refund, Admitted, Id, MemoryLog, Refund, Request, Window, MAX_UNITS};
 
 #[derive(Clone, Debug)]
 enum Op {
@@ -181,6 +181,15 @@ proptest! {
                 }
             }
         }
+        // What is listed is what the model remembers. More units than the largest limit make no difference.
+        log.pass(now_us);
+        let expired_us = now_us - LONGEST_US;
+        let listed = newest(&mut log, 1_000).into_iter();
+        let listed = listed.map(|it| (it.time_us, it.units.min(MAX_UNITS), it.receipt.is_none(), it.id));
+        let kept = model.admissions.iter().rev();
+        let kept = kept.map(|unit| (unit.at_us, unit.units.min(MAX_UNITS), unit.shared, unit.id));
+        let is_live = |it: &(i64, u64, bool, Option<Id>)| it.0 > expired_us;
+        prop_assert_eq!(Vec::from_iter(listed.filter(is_live)), Vec::from_iter(kept.filter(is_live)));
     }
 
     #[test]
