@@ -59,7 +59,7 @@ pub(crate) fn admit<L: Record>(
     };
 
     let is_place = fit_us > now_us;
-    let shared = if is_place { None } else { shareable(&ends, now_us, request) };
+    let shared = shareable(&ends, now_us, request);
     let total = ends.total().unwrap_or_else(|| base(random));
     let last_us = ends.last_us;
     drop_what_cannot_matter(log, &mut ends, request.cost, &mut outcome.summed);

@@ -31,7 +31,7 @@ pub struct Reservation {
 /// `max_wait_us` away it is recorded at that time; otherwise nothing is.
 ///
 /// `now_us` and `random` are those of [`crate::check`], and a log is repaired as there. A request that is remembered by its
-/// ID keeps its place, whatever the wait. Neither a resolution nor force is asked for.
+/// ID keeps its place, whatever the wait. A resolution and force are of no account.
 pub fn reserve(
     log: &mut impl Record,
     now_us: i64,
@@ -39,6 +39,7 @@ pub fn reserve(
     max_wait_us: i64,
     random: impl Fn() -> u64,
 ) -> Result<Reservation, Error> {
+    let request = &Request { resolution_us: None, ..*request };
     let mut outcome = Outcome { receipt: request.repeated(log, now_us), ..Outcome::default() };
     if let Some(receipt) = outcome.receipt {
         outcome.is_repeat = true;
