@@ -2,7 +2,7 @@
 //!
 //! Whether a call is admitted is decided by `slidewin-core`, which knows no server. Here are the commands
 //! (`command`: arguments, replies and error texts, one file for each), the server that they run in (`server`: the only
-//! place with unsafe code), and what an operator sees of them (`operator`: counters, offenders, log lines).
+//! place that calls C), and what an operator sees of them (`operator`: counters, offenders, log lines).
 //! Start with `command/check.rs`.
 // A test may panic: that is how it fails. The build without tests denies it.
 #![cfg_attr(test, allow(clippy::arithmetic_side_effects))]
@@ -14,4 +14,4 @@ mod server;
 /// The server's allocator, so that the server counts what the module uses. Tests have no server that could be asked.
 #[cfg(not(test))]
 #[global_allocator]
-static ALLOCATOR: redis_module::alloc::RedisAlloc = redis_module::alloc::RedisAlloc;
+static ALLOCATOR: server::ServerAlloc = server::ServerAlloc;

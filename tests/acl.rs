@@ -112,6 +112,20 @@ fn one_user_may_check_its_prefix_and_peek_everywhere() {
 }
 
 #[test]
+fn each_key_of_an_mcheck_needs_the_right() {
+    table(
+        "-@all +slidewin.mcheck ~rl:*",
+        &[
+            ("SLIDEWIN.MCHECK 1 rl:a 60 5", true),
+            ("SLIDEWIN.MCHECK 3 rl:a 60 5 rl:b 60 5 rl:a 1 1 COST 1 ID other", true),
+            ("SLIDEWIN.MCHECK 2 rl:a 60 5 other 60 5", false),
+            ("SLIDEWIN.MCHECK 2 other 60 5 rl:a 60 5", false),
+            ("SLIDEWIN.MCHECK 3 rl:a 60 5 rl:b 60 5 other 60 5", false),
+        ],
+    );
+}
+
+#[test]
 fn a_monitor_peeks_by_name() {
     let keys = if version() >= (7, 0, 0) { "%R~*" } else { "~*" };
     table(

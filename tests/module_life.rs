@@ -1,10 +1,22 @@
-//! Loading twice, unloading and loading again: the keys stay, and so do the counts.
+//! Loading twice or with arguments, unloading and loading again: the keys stay, and so do the counts.
 
 use crate::harness::{is_valkey, module, version, Builder, Client, Server};
+use std::path::PathBuf;
+use tempfile::TempDir;
 
 fn builder() -> Builder {
     // Older servers always allow it.
     Server::builder().args(if version() >= (7, 0, 0) { "--enable-module-command yes" } else { "" })
+}
+
+const LOADED_ALREADY: &str = "slidewin cannot load: it is loaded already. Look for a second loadmodule line";
+const NO_ARGUMENTS: &str = "slidewin cannot load: it takes no arguments";
+
+/// The module once more, as a file of its own.
+fn copy(dir: &TempDir) -> PathBuf {
+    let path = dir.path().join("another.so");
+    std::fs::copy(module(), &path).unwrap();
+    path
 }
 
 fn load(con: &mut Client) -> Result<redis::Value, String> {
@@ -26,6 +38,42 @@ fn a_second_load_is_refused_and_the_first_goes_on() {
     assert_eq!(con.check("k 60 2"), 0);
     assert_eq!(con.call::<Vec<(Vec<u8>, i64, i64)>>("SLIDEWIN.OFFENDERS")[0].1, 1);
     assert_eq!(con.info("slidewin_checks_admitted"), 2);
+}
+
+#[test]
+fn a_second_loadmodule_line_ends_the_server_and_its_log_says_why() {
+    let dir = TempDir::new().unwrap();
+    for path in [module(), &copy(&dir)] {
+        let log = builder().also_load(path, "").start_in_vain();
+        assert_eq!(log.matches(LOADED_ALREADY).count(), 1, "{}: {log}", path.display());
+        assert_eq!(log.matches("slidewin cannot load").count(), 1, "{log}");
+    }
+}
+
+#[test]
+fn a_second_module_load_says_why_it_is_refused() {
+    let dir = TempDir::new().unwrap();
+    let server = builder().start();
+    let mut con = server.connect();
+    for (nth, path) in (1..).zip([module(), &copy(&dir), module()]) {
+        assert!(con.raw(&[b"MODULE", b"LOAD", path.to_str().unwrap().as_bytes()]).is_err());
+        assert_eq!(server.log_text().matches(LOADED_ALREADY).count(), nth, "{}", server.log_text());
+        assert_eq!(con.check("k 60 3"), 1);
+    }
+}
+
+#[test]
+fn arguments_of_the_module_are_an_error() {
+    let log = builder().without_module().also_load(module(), "max-windows 9").start_in_vain();
+    assert_eq!(log.matches(NO_ARGUMENTS).count(), 1, "{log}");
+
+    let server = builder().without_module().start();
+    let mut con = server.connect();
+    let path = module().to_str().unwrap().as_bytes();
+    assert!(con.raw(&[b"MODULE", b"LOAD", path, b""]).is_err());
+    assert_eq!(server.log_text().matches(NO_ARGUMENTS).count(), 1, "{}", server.log_text());
+    load(&mut con).unwrap();
+    assert_eq!(con.check("k 60 1"), 1);
 }
 
 #[test]

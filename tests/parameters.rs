@@ -43,14 +43,14 @@ const NO_DURATION: &[&str] = &[
     "0ms",
     "0.5ms",
     "0.0009",
-    "0.999999ms",
+    "0.000999499999999999999",
     "0.0000005",
-    "1.0000001",
     "3651d",
     "87601h",
     "315360001",
     "3650.1d",
     "315360000.000001",
+    "315360000.0000005",
     "9223372036854775807",
     "18446744073709551616",
     "99999999999999999999999999999999d",
@@ -237,6 +237,12 @@ fn every_way_to_write_a_duration() {
         ("0.5", 500),
         ("1", 1_000),
         ("1.000", 1_000),
+        ("0.10000000000000001", 100), // Lua's 0.1
+        ("0.30000000000000004", 300), // JavaScript's 0.1 + 0.2
+        ("0.999999ms", 1),
+        ("1.0000004ms", 1),
+        ("1.0005ms", 2),
+        ("315360000.00000049", 315_360_000_000),
         ("1.0000000000", 1_000),
         ("60", 60_000),
         ("60s", 60_000),
@@ -254,6 +260,37 @@ fn every_way_to_write_a_duration() {
         con.call::<()>("FLUSHALL");
         assert_eq!(con.quota(&format!("k {window} 5")), [1, 5, 4, 0, ms, ms], "{window}");
     }
+}
+
+#[test]
+fn a_duration_as_a_language_prints_it() {
+    let (_server, mut con, clock) = Server::frozen();
+    for ms in 1_i64..=1_000 {
+        // C's and Lua's `%.17g`: 17 significant digits, without the zeros at the end.
+        let decimals = [19, 18, 17, 16][ms.ilog10() as usize];
+        let text = format!("{:.decimals$}", ms as f64 / 1_000.0);
+        let text = text.trim_end_matches('0').trim_end_matches('.');
+        // Another ms at each call, and a key of its own: nothing else is counted.
+        clock.advance_ms(1);
+        assert_eq!(con.quota(&format!("k{ms} {text} 5")), [1, 5, 4, 0, ms, ms], "{text}");
+        assert_eq!(con.check(&format!("shared{ms} 1 5 RESOLUTION {text}")), 1, "{text}");
+    }
+    assert_eq!(con.error("SLIDEWIN.CHECK k 0.1 5 RESOLUTION 0.1000005"), RESOLUTION);
+    assert_eq!(con.check("k 0.1 5 RESOLUTION 0.10000000000000001"), 1);
+}
+
+#[test]
+fn a_number_of_lua_is_a_duration() {
+    let (_server, mut con, _clock) = Server::frozen();
+    // How Lua's number becomes text depends on the server: 6.2 and 7.0 print 17 digits.
+    let script = b"local resets = {}
+        for ms = 1, 1000 do
+            local answer = redis.call('SLIDEWIN.CHECK', 'k' .. ms, ms / 1000, 5, 'RESOLUTION', ms / 1000, 'WITHQUOTA')
+            resets[ms] = answer[5]
+        end
+        return resets";
+    let resets: Vec<i64> = redis::from_redis_value(con.raw(&[b"EVAL", script, b"0"]).unwrap()).unwrap();
+    assert!(resets.into_iter().eq(1..=1_000));
 }
 
 #[test]

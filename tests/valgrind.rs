@@ -35,3 +35,9 @@ fn some_thousand_calls_of_every_command_and_error() {
     fuzz(&server, 6_000, 1);
     assert!(server.stop().success());
 }
+
+#[test]
+#[ignore = "as above"]
+fn events_that_another_module_answers() {
+    crate::subscribers::each_event_answered_by_each_command();
+}

@@ -23,22 +23,9 @@ pub fn check(
     random: impl Fn() -> u64,
 ) -> Result<Outcome, Error> {
     let mut outcome = Outcome::default();
-    let repeated = request.repeated(log, now_us);
     let mut ends = Ends::read(log);
-    if let Some(receipt) = repeated {
-        let wait_us = if request.force { 0 } else { reserve::wait_us(log, receipt, now_us) };
-        // Who asks for a place again and again must not be told to wait until a wrong clock has caught up.
-        let is_lost = wait_us > 0 && ends.as_ref().is_some_and(|ends| ends.is_ahead(now_us, request));
-        if !is_lost {
-            outcome.is_repeat = true;
-            outcome.receipt = Some(receipt).filter(|_| wait_us == 0);
-            outcome.standings = standings(log, ends.as_ref(), now_us, request, &mut outcome.summed);
-            if wait_us > 0 {
-                let wait_ms = horizon::ceil_ms(wait_us);
-                outcome.standings.iter_mut().for_each(|standing| standing.retry_after_ms = Some(wait_ms));
-            }
-            return Ok(outcome);
-        }
+    if repeat(log, ends.as_ref(), now_us, request, &mut outcome) {
+        return Ok(outcome);
     }
     repair(log, &mut ends, now_us, request, &random, &mut outcome)?;
     if request.force || has_room(log, &mut ends, now_us, request, &mut outcome.summed) {
@@ -49,6 +36,31 @@ pub fn check(
     }
     outcome.standings = standings(log, ends.as_ref(), now_us, request, &mut outcome.summed);
     Ok(outcome)
+}
+
+/// Answers a call whose ID the log remembers as the first one was answered, or not yet where its place in line has not
+/// come. Says whether it is one. Who asks for a place again and again must not be told to wait until a wrong clock has
+/// caught up: on a log that has to be repaired such a place is lost.
+pub(crate) fn repeat<L: Log>(
+    log: &mut L,
+    ends: Option<&Ends<L::Member>>,
+    now_us: i64,
+    request: &Request,
+    outcome: &mut Outcome,
+) -> bool {
+    let Some(receipt) = request.repeated(log, now_us) else { return false };
+    let wait_us = if request.force { 0 } else { reserve::wait_us(log, receipt, now_us) };
+    if wait_us > 0 && ends.is_some_and(|ends| ends.is_ahead(now_us, request)) {
+        return false;
+    }
+    outcome.is_repeat = true;
+    outcome.receipt = Some(receipt).filter(|_| wait_us == 0);
+    outcome.standings = standings(log, ends, now_us, request, &mut outcome.summed);
+    if wait_us > 0 {
+        let wait_ms = horizon::ceil_ms(wait_us);
+        outcome.standings.iter_mut().for_each(|standing| standing.retry_after_ms = Some(wait_ms));
+    }
+    true
 }
 
 /// Repairs a log that the clock has left ahead of it.
@@ -77,7 +89,7 @@ pub fn peek(log: &mut impl Log, now_us: i64, request: &Request) -> Forecast {
 }
 
 /// Whether every window of the request has room for its cost, and no line stands. Reads the old end of the log where it has to.
-fn has_room<L: Log>(
+pub(crate) fn has_room<L: Log>(
     log: &mut L,
     ends: &mut Option<Ends<L::Member>>,
     now_us: i64,
@@ -117,7 +129,7 @@ fn is_certainly_full<L: Log>(log: &mut L, ends: &Ends<L::Member>, now_us: i64, r
 }
 
 /// How each window stands, where the request asks.
-fn standings<L: Log>(
+pub(crate) fn standings<L: Log>(
     log: &mut L,
     ends: Option<&Ends<L::Member>>,
     now_us: i64,

@@ -2,7 +2,8 @@
 //!
 //! This crate is the limiter of slidewin without a server. It knows neither Redis nor a clock: a [`Log`] holds the
 //! admissions, the time is an argument, and random numbers are an argument too. There is one function for each
-//! command: [`check`], [`peek`], [`reserve()`], [`refund`] and [`newest`]. Each reads the log, decides, records, and answers with
+//! command: [`check`], [`check_all`], [`peek`], [`reserve()`], [`refund`] and [`newest`]. Each reads the log, decides,
+//! records, and answers with
 //! everything that happened.
 //!
 //! Start with [`check`]. What an element of the log says is in [`entry`], how units are counted in `count`.
@@ -26,6 +27,7 @@
 mod admit;
 mod bundle;
 mod check;
+mod check_all;
 mod count;
 mod duration;
 mod ends;
@@ -45,6 +47,7 @@ mod reserve;
 mod standing;
 
 pub use check::{check, peek};
+pub use check_all::{check_all, Logs};
 pub use duration::duration_us;
 pub use error::Error;
 pub use id::Id;
@@ -53,7 +56,7 @@ pub use log::{Element, Log, Record, Scored};
 #[cfg(feature = "memory")]
 pub use memory::MemoryLog;
 pub use newest::{newest, Admission};
-pub use outcome::{Forecast, Outcome};
+pub use outcome::{Forecast, Outcome, Outcomes};
 pub use refund::{refund, Admitted, Refund, MAX_ENTRIES_ON_A_SIDE};
 pub use reserve::{reserve, Reservation};
 pub use standing::Standing;

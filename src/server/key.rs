@@ -1,6 +1,7 @@
 //! The log in a sorted set of the server: an open key, and the seeks in it.
 
 use super::call::Call;
+use super::clock;
 use crate::command::Error;
 use redis_module::raw::{self, RedisModuleKey, RedisModuleString};
 use slidewin_core::{Element, Log};
@@ -36,7 +37,15 @@ pub struct Key<'a> {
 impl<'a> Key<'a> {
     /// Opens the key that the call names. [`Error::WrongType`] where it holds something else.
     pub fn open(call: &'a Call<'a>, mode: Mode) -> Result<Self, Error> {
-        let name = call.key()?;
+        Ok(Self::open_named(call, call.key()?, mode)?)
+    }
+
+    /// The same for a key among the arguments.
+    pub(super) fn open_named(
+        call: &'a Call<'a>,
+        name: *mut RedisModuleString,
+        mode: Mode,
+    ) -> Result<Self, slidewin_core::Error> {
         let flags = match mode {
             Mode::Read => raw::REDISMODULE_READ,
             Mode::Write => raw::REDISMODULE_READ | raw::REDISMODULE_WRITE,
@@ -45,9 +54,10 @@ impl<'a> Key<'a> {
         let handle = unsafe { (call.api.open_key)(call.ctx, name, flags as c_int) };
         let mut key = Key { call, name, handle, is_zset: false, is_changed: false };
         match key.type_number() {
-            raw::REDISMODULE_KEYTYPE_EMPTY => {}
             raw::REDISMODULE_KEYTYPE_ZSET => key.is_zset = true,
-            _ => return Err(Error::WrongType),
+            // What is there, and has a type that the server cannot name, reads as empty too.
+            raw::REDISMODULE_KEYTYPE_EMPTY if mode == Mode::Write || handle.is_null() => {}
+            _ => return Err(slidewin_core::Error::WrongType),
         }
         Ok(key)
     }
@@ -167,14 +177,12 @@ impl<'a> Log for Key<'a> {
         let api = self.call.api;
         let never = i64::from(raw::REDISMODULE_NO_EXPIRE);
         // SAFETY: the handle is an open key with a value.
-        unsafe {
-            match api.get_abs_expire {
-                Some(get_abs_expire) => Some(get_abs_expire(self.handle)).filter(|&at_ms| at_ms != never),
-                None => Some((api.get_expire)(self.handle))
-                    .filter(|&in_ms| in_ms != never)
-                    .map(|in_ms| in_ms.saturating_add(super::clock::now_us().div_euclid(1_000))),
-            }
+        let get = |get: unsafe extern "C" fn(*mut RedisModuleKey) -> i64| unsafe { get(self.handle) };
+        if let Some(get_abs_expire) = api.get_abs_expire {
+            return Some(get(get_abs_expire)).filter(|&at_ms| at_ms != never);
         }
+        let (in_ms, now_ms) = clock::within_one_ms(|_| get(api.get_expire));
+        (in_ms != never).then(|| now_ms.saturating_add(in_ms))
     }
 }
 

@@ -7,12 +7,18 @@ use super::{info, table};
 use crate::operator::{log_lines, Offenders};
 use redis_module::raw::{self, RedisModuleCtx, RedisModuleString};
 use redis_module::Context;
-use std::ffi::c_int;
+use std::ffi::{c_int, CStr};
 use std::panic::catch_unwind;
 
 /// Valkey 9: slots may be moved as a stream while the module is loaded. What it keeps is plain data, and what
 /// it replicates are plain commands. Other servers know no such bit.
 const HANDLES_ATOMIC_SLOT_MIGRATION: u32 = 1 << 5;
+
+const LOADED_ALREADY: &CStr =
+    c"slidewin cannot load: it is loaded already. Look for a second loadmodule line, or for \
+    the modules folder of the server's image, and keep one of the two";
+const ARGUMENTS: &CStr =
+    c"slidewin cannot load: it takes no arguments. Remove what follows the path in the loadmodule line";
 
 /// The version as the number that MODULE LIST shows: 1.2.3 is 10203.
 fn version() -> c_int {
@@ -29,13 +35,25 @@ fn version() -> c_int {
 pub unsafe extern "C" fn RedisModule_OnLoad(
     ctx: *mut RedisModuleCtx,
     _argv: *mut *mut RedisModuleString,
-    _argc: c_int,
+    argc: c_int,
 ) -> c_int {
     let api_version = raw::REDISMODULE_APIVER_1 as c_int;
     // SAFETY: the first call there is: it sets the server's functions, the allocator's among them.
-    if unsafe { raw::Export_RedisModule_Init(ctx, c"slidewin".as_ptr(), version(), api_version) }
-        != raw::REDISMODULE_OK as c_int
-    {
+    let initialised =
+        unsafe { raw::Export_RedisModule_Init(ctx, c"slidewin".as_ptr(), version(), api_version) };
+    let refused = if initialised != raw::REDISMODULE_OK as c_int {
+        // The only thing that it checks is that the name is free.
+        Some(LOADED_ALREADY)
+    } else {
+        (argc > 0).then_some(ARGUMENTS)
+    };
+    if let Some(why) = refused {
+        // SAFETY: the context of OnLoad. The log is probed, and given a text without a placeholder.
+        unsafe {
+            if let Some(log) = raw::RedisModule_Log {
+                log(ctx, c"warning".as_ptr(), why.as_ptr());
+            }
+        }
         return raw::REDISMODULE_ERR as c_int;
     }
     std::panic::set_hook(Box::new(log_lines::panicked));

@@ -1,8 +1,9 @@
 //! Everything that a call writes: each write is made, and is replicated as the same ordinary command.
 
+use super::clock;
 use super::key::{Key, OwnedString};
 use crate::operator::log_lines;
-use redis_module::raw::{RedisModuleCtx, RedisModuleString, REDISMODULE_OK};
+use redis_module::raw::{RedisModuleCtx, RedisModuleKey, RedisModuleString, REDISMODULE_OK};
 use slidewin_core::{Error, Record, Scored};
 use std::ffi::{c_char, c_int, c_longlong, CStr};
 
@@ -96,14 +97,14 @@ impl<'a> Record for Key<'a> {
     fn expire_at(&mut self, at_ms: i64) {
         let api = self.call.api;
         // SAFETY: an open key with a value.
-        unsafe {
-            match api.set_abs_expire {
-                Some(set_abs_expire) => set_abs_expire(self.handle, at_ms),
-                None => {
-                    let now_ms = super::clock::now_us().div_euclid(1_000);
-                    (api.set_expire)(self.handle, at_ms.saturating_sub(now_ms).max(0))
-                }
-            };
+        let set = |set: unsafe extern "C" fn(*mut RedisModuleKey, i64) -> c_int, ms| unsafe {
+            set(self.handle, ms)
+        };
+        match api.set_abs_expire {
+            Some(set_abs_expire) => _ = set(set_abs_expire, at_ms),
+            None => {
+                _ = clock::within_one_ms(|now_ms| set(api.set_expire, at_ms.saturating_sub(now_ms).max(0)))
+            }
         }
         // SAFETY: `sl`: a string and an integer.
         self.replicate(c"PEXPIREAT", |ctx, replicate, command| unsafe {

@@ -135,6 +135,17 @@ def meet(server, other):
 
 
 @contextmanager
+def several_slots(version):
+    with stock(version, "--cluster-enabled", "yes") as server:
+        add_slots(server, range(16384))
+        servers.wait_until("it serves", lambda: "cluster_state:ok" in server.command("CLUSTER INFO"))
+        refused = server.command("SLIDEWIN.MCHECK 2 user 60 5 ip 60 5")
+        assert is_error(refused, "CROSSSLOT Keys in request don't hash to the same slot"), refused
+        assert server.command("SLIDEWIN.MCHECK 2 {ann}:user 60 5 {ann}:ip 60 5") == ":1"
+        yield server
+
+
+@contextmanager
 def forbidden(version):
     with stock(version) as server:
         server.command("ACL SETUSER default -slidewin.check -slidewin.peek -slidewin.refund")
@@ -181,6 +192,7 @@ SITUATIONS = {
     "CLUSTERDOWN Hash slot not served": slots_missing,
     "MOVED": elsewhere,
     "ASK": moving,
+    "CROSSSLOT Keys in request don't hash to the same slot": several_slots,
     "NOPERM ... command": forbidden,
     "NOPERM ... key": other_key,
     "NOAUTH Authentication required": password,

@@ -4,6 +4,7 @@ use std::cell::Cell;
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
+use std::time::{SystemTime, UNIX_EPOCH};
 use tempfile::NamedTempFile;
 
 /// A clock that servers share: frozen until it is moved, or the real one plus an offset.
@@ -38,6 +39,18 @@ impl Clock {
     pub fn now_us(&self) -> i64 {
         assert_ne!(self.frozen_us.get(), 0, "this clock runs");
         self.frozen_us.get()
+    }
+
+    /// Lets a frozen clock run: it is the real one.
+    pub fn run(&self) {
+        self.offset_us.set(0);
+        self.freeze(0);
+    }
+
+    /// Stops a clock that runs.
+    pub fn stop(&self) {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
+        self.freeze(now.as_micros() as i64 + self.offset_us.get());
     }
 
     /// Sets a frozen clock.

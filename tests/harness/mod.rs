@@ -15,7 +15,7 @@ mod cpu;
 mod exact;
 mod server;
 
-pub use artifacts::{cli, module};
+pub use artifacts::{cli, module, subscriber};
 pub use client::{packed, Client};
 pub use clock::Clock;
 pub use exact::within_limit;

@@ -15,6 +15,7 @@ pub struct Builder {
     args: Vec<OsString>,
     clock: Option<OsString>,
     module: Option<fn() -> &'static Path>,
+    variables: Vec<&'static str>,
 }
 
 impl Builder {
@@ -46,6 +47,29 @@ impl Builder {
     pub fn debug_module(mut self) -> Self {
         self.module = Some(artifacts::debug_module);
         self
+    }
+
+    /// Loads one more module behind that one, perhaps with arguments.
+    pub fn also_load(self, module: &Path, arguments: &str) -> Self {
+        self.arg("--loadmodule").arg(module.to_str().unwrap()).args(arguments)
+    }
+
+    /// Sets this variable of the environment.
+    pub fn variable(mut self, name: &'static str) -> Self {
+        self.variables.push(name);
+        self
+    }
+
+    /// Starts what is not to start: what it logged until it ended.
+    pub fn start_in_vain(self) -> String {
+        let dir = TempDir::new().unwrap();
+        let port = free_port();
+        let mut process = self.spawn(dir.path(), port);
+        let is_up = is_up(&mut process, port);
+        let _ = process.kill();
+        process.wait().unwrap();
+        assert!(!is_up, "it has started:\n{}", log_tail(dir.path()));
+        log_of(dir.path())
     }
 
     /// Starts it, and answers when it can be used.
@@ -99,6 +123,7 @@ impl Builder {
         if let Some(clock) = &self.clock {
             command.env("SLIDEWIN_CLOCK", clock).env("LD_PRELOAD", artifacts::preload());
         }
+        command.envs(self.variables.iter().map(|name| (name, "1")));
         command.args(&self.args).stdin(Stdio::null()).stdout(log.try_clone().unwrap()).stderr(log);
         command.spawn().unwrap_or_else(|error| {
             let server = artifacts::server();
@@ -118,7 +143,7 @@ pub struct Server {
 impl Server {
     /// A server with the module, on the real clock, without persistence.
     pub fn builder() -> Builder {
-        Builder { args: Vec::new(), clock: None, module: Some(artifacts::module) }
+        Builder { args: Vec::new(), clock: None, module: Some(artifacts::module), variables: Vec::new() }
     }
 
     /// A server as [`Server::builder`] has it, and a connection to it.

@@ -15,6 +15,7 @@ mod lines;
 mod naive;
 mod properties;
 mod seeds;
+mod several;
 
 use slidewin_core::{duration_us, Forecast, Id, MemoryLog, Outcome, Request, Reservation, Window};
 

@@ -87,7 +87,8 @@ impl Model {
         named.map_or(0, |unit| (unit.at_us - now_us).min(unit.ahead_us).max(0))
     }
 
-    fn repair(&mut self, now_us: i64, request: &Request) {
+    /// Merges what a clock that has stepped back has left ahead of it.
+    pub fn step_back(&mut self, now_us: i64, request: &Request) {
         if self.is_ahead(now_us, request) {
             let repaired_us = self.repaired_us(now_us);
             let (ahead, older): (Vec<_>, Vec<_>) =
@@ -115,7 +116,7 @@ impl Model {
                 return None;
             }
         }
-        self.repair(now_us, request);
+        self.step_back(now_us, request);
         if !request.force && !self.fits(now_us, request) {
             return None;
         }
@@ -141,7 +142,7 @@ impl Model {
         if let Some(receipt) = self.repeated(now_us, request) {
             return (Some(receipt), Some(self.wait_us(now_us, request)));
         }
-        self.repair(now_us, request);
+        self.step_back(now_us, request);
         let Some(fit_us) = self.earliest_us(now_us, request) else { return (None, None) };
         let wait_us = fit_us - now_us;
         let receipt = (wait_us <= max_wait_us).then(|| self.record(now_us, fit_us, request));
@@ -208,6 +209,28 @@ impl Model {
 /// µs in ms, rounded up.
 pub fn after_ms(us: i64) -> i64 {
     us / 1_000 + i64::from(us % 1_000 > 0)
+}
+
+/// A call that is one decision over several keys, with a request for each: those without room, where it is refused.
+pub fn check_all(keys: &mut [(&mut Model, Request)], now_us: i64) -> Vec<usize> {
+    let mut full = Vec::new();
+    for (nth, (model, request)) in keys.iter_mut().enumerate() {
+        let waits = !request.force && model.wait_us(now_us, request) > 0;
+        if model.repeated(now_us, request).is_some() && !(waits && model.is_ahead(now_us, request)) {
+            full.extend(waits.then_some(nth));
+        } else {
+            model.step_back(now_us, request);
+            if !request.force && !model.fits(now_us, request) {
+                full.push(nth);
+            }
+        }
+    }
+    if full.is_empty() {
+        for (model, request) in keys {
+            model.check(now_us, request);
+        }
+    }
+    full
 }
 
 /// The times that an element spells, newest first: that of its score, and of a bundle the others, which are so many µs
