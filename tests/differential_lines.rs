@@ -3,11 +3,8 @@
 //!
 //! `PROPTEST_CASES=10000 cargo test differential_lines` looks longer.
 
-#[path = "../core/tests/limiter/naive.rs"]
-mod naive;
-
 use crate::harness::{caught_up, Client, Clock, Server};
-use naive::{after_ms, times_us, Admission, Model};
+use crate::naive::{after_ms, times_us, Admission, Model};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use redis::Value;
