@@ -176,31 +176,6 @@ fn bundles_spare_what_has_an_id() {
     assert_eq!(con.peek("k 60 100")[2], 1 + 49);
 }
 
-/// A client whose connection is cut after every fifth reply was sent: the server did the call, nobody heard of it.
-fn units_taken(con: &mut Client, calls: usize, with_id: bool) -> i64 {
-    con.call::<i64>("DEL k");
-    let mut sent = 0;
-    for nth in 0..calls {
-        let id = if with_id { format!(" ID {nth}") } else { String::new() };
-        loop {
-            sent += 1;
-            assert_eq!(con.check(&format!("k 1h 1000000{id}")), 1);
-            if sent % 5 != 0 {
-                break;
-            }
-        }
-    }
-    1_000_000 - con.peek("k 1h 1000000")[2]
-}
-
-#[test]
-fn replies_that_are_lost_cost_nothing() {
-    let (_server, mut con) = Server::start();
-    assert_eq!(units_taken(&mut con, 10_000, true), 10_000);
-    assert_eq!(units_taken(&mut con, 10_000, false), 12_499, "a quarter more");
-    assert_eq!(con.info("slidewin_repeats"), 2_499);
-}
-
 #[test]
 fn a_repeat_is_no_event_and_no_write() {
     let (server, mut con) = Server::start();

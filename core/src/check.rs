@@ -28,10 +28,7 @@ pub fn check(
         outcome.standings = standings(log, ends.as_ref(), now_us, request, &mut outcome.summed);
         return Ok(outcome);
     }
-    if let Some(ahead) = ends.as_ref().filter(|ends| ends.is_ahead(now_us, request)) {
-        outcome.stepped_back_us = Some(ahead.last_us.saturating_sub(now_us));
-        ends = Some(repair::step_back(log, ahead, now_us, request, random(), &mut outcome.summed)?);
-    }
+    repair(log, &mut ends, now_us, request, &random, &mut outcome)?;
     if request.force || has_room(log, &mut ends, now_us, request, &mut outcome.summed) {
         let after = admit::admit(log, ends, now_us, request, random(), &mut outcome)?;
         outcome.receipt = Some(after.last_us);
@@ -39,6 +36,22 @@ pub fn check(
     }
     outcome.standings = standings(log, ends.as_ref(), now_us, request, &mut outcome.summed);
     Ok(outcome)
+}
+
+/// Repairs a log that the clock has left ahead of it.
+pub(crate) fn repair<L: Record>(
+    log: &mut L,
+    ends: &mut Option<Ends<L::Member>>,
+    now_us: i64,
+    request: &Request,
+    random: impl Fn() -> u64,
+    outcome: &mut Outcome,
+) -> Result<(), Error> {
+    if let Some(ahead) = ends.as_ref().filter(|ends| ends.is_ahead(now_us, request)) {
+        outcome.stepped_back_us = Some(ahead.last_us.saturating_sub(now_us));
+        *ends = Some(repair::step_back(log, ahead, now_us, request, random(), &mut outcome.summed)?);
+    }
+    Ok(())
 }
 
 /// Foresees what [`check`] would decide, without FORCE. Writes nothing.
@@ -51,7 +64,7 @@ pub fn peek(log: &mut impl Log, now_us: i64, request: &Request) -> Forecast {
 }
 
 /// Whether every window of the request has room for its cost. Reads the old end of the log where it has to.
-fn has_room<L: Log>(
+pub(crate) fn has_room<L: Log>(
     log: &mut L,
     ends: &mut Option<Ends<L::Member>>,
     now_us: i64,
@@ -91,7 +104,7 @@ fn is_certainly_full<L: Log>(log: &mut L, ends: &Ends<L::Member>, now_us: i64, r
 }
 
 /// How each window stands, where the request asks.
-fn standings<L: Log>(
+pub(crate) fn standings<L: Log>(
     log: &mut L,
     ends: Option<&Ends<L::Member>>,
     now_us: i64,

@@ -2,7 +2,7 @@
 //!
 //! This crate is the limiter of slidewin without a server. It knows neither Redis nor a clock: a [`Log`] holds the
 //! admissions, the time is an argument, and random numbers are an argument too. There is one function for each
-//! command: [`check`], [`peek`], [`refund`] and [`newest`]. Each reads the log, decides, records, and answers with
+//! command: [`check`], [`check_all`], [`peek`], [`refund`] and [`newest`]. Each reads the log, decides, records, and answers with
 //! everything that happened.
 //!
 //! Start with [`check`]. What an element of the log says is in [`entry`], how units are counted in `count`.
@@ -26,6 +26,7 @@
 mod admit;
 mod bundle;
 mod check;
+mod check_all;
 mod count;
 mod duration;
 mod ends;
@@ -44,6 +45,7 @@ mod repair;
 mod standing;
 
 pub use check::{check, peek};
+pub use check_all::{check_all, Logs};
 pub use duration::duration_us;
 pub use error::Error;
 pub use id::Id;
@@ -52,6 +54,6 @@ pub use log::{Element, Log, Record, Scored};
 #[cfg(feature = "memory")]
 pub use memory::MemoryLog;
 pub use newest::{newest, Admission};
-pub use outcome::{Forecast, Outcome};
+pub use outcome::{Forecast, Outcome, Outcomes};
 pub use refund::{refund, Admitted, Refund, MAX_ENTRIES_ON_A_SIDE};
 pub use standing::Standing;

@@ -1,7 +1,7 @@
 //! A log in memory, with the semantics of the commands that a sorted set is written with.
 
 use crate::log::{Element, Log, Record, Scored};
-use crate::Error;
+use crate::{Error, Logs};
 use std::collections::{BTreeSet, HashMap};
 use std::ops::Bound::{Excluded, Unbounded};
 
@@ -184,5 +184,18 @@ impl Record for MemoryLog {
         self.writes = self.writes.saturating_add(1);
         debug_assert!(!self.is_empty(), "PEXPIREAT of a key that is not there");
         self.expiry_ms = Some(at_ms);
+    }
+}
+
+/// An index that is none of theirs is no log: [`Error::WrongType`].
+impl Logs for [&mut MemoryLog] {
+    type Log = MemoryLog;
+
+    fn read<T>(&mut self, nth: usize, look: impl FnOnce(&mut MemoryLog) -> T) -> Result<T, Error> {
+        self.get_mut(nth).map(|log| look(log)).ok_or(Error::WrongType)
+    }
+
+    fn write<T>(&mut self, nth: usize, change: impl FnOnce(&mut MemoryLog) -> T) -> Result<T, Error> {
+        self.read(nth, change)
     }
 }

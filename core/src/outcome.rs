@@ -21,6 +21,15 @@ pub struct Outcome {
     pub summed: u64,
 }
 
+/// What [`crate::check_all`] decided and did.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Outcomes {
+    /// What happened in each log, in the order of the requests.
+    pub each: Vec<Outcome>,
+    /// The logs without room: where there is one the call is refused.
+    pub full: Vec<usize>,
+}
+
 /// What [`crate::peek`] foresees.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Forecast {

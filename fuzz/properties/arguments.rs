@@ -28,6 +28,18 @@ pub fn holds(bytes: &[u8]) {
         assert!(!matches!(refund.of, Admitted::Receipt(i64::MIN..=0)), "{refund:?}");
         assert!(refund.units.is_none_or(|units| (1..=MAX_UNITS).contains(&units)), "{refund:?}");
     }
+    if let Ok(several) = arguments::mcheck(lines()) {
+        assert!((1..=16).contains(&several.triples.len()), "{several:?}");
+        several.requests.iter().for_each(in_range);
+        assert_eq!(several.positions.len(), several.requests.len(), "{several:?}");
+        let names: Vec<_> = several.positions.iter().map(|at| lines().nth(at - 1).unwrap()).collect();
+        for (nth, &(key, window)) in several.triples.iter().enumerate() {
+            assert_eq!(lines().nth(1 + 3 * nth), Some(names[key]), "{several:?}");
+            assert!(window < several.requests[key].windows.as_slice().len(), "{several:?}");
+        }
+        let windows = several.requests.iter().map(|request| request.windows.as_slice().len());
+        assert_eq!(windows.sum::<usize>(), several.triples.len(), "{several:?}");
+    }
     if let Ok((count, _)) = arguments::offenders(lines()) {
         assert!((1..=256).contains(&count), "{count}");
     }

@@ -1,5 +1,9 @@
 //! The arguments of each command, from bytes to checked values. Everything is parsed before a key is opened.
 
+mod several;
+
+pub use several::mcheck;
+
 use super::Error;
 use crate::operator::TRACKED;
 use slidewin_core::entry::number;

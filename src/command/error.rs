@@ -19,10 +19,14 @@ pub enum Error {
     Receipt,
     /// A token is empty or too long.
     Id,
+    /// The number of keys is not an integer in its range.
+    KeyCount,
     /// More than eight windows.
     TooManyWindows,
     /// CHECK does not know an option.
     UnknownCheckOption,
+    /// MCHECK does not know an option.
+    UnknownMcheckOption,
     /// PEEK does not know an option.
     UnknownPeekOption,
     /// REFUND does not know an option.
@@ -60,9 +64,13 @@ impl Error {
             Error::Resolution => c"ERR resolution must be a duration from 1ms to the shortest window",
             Error::Receipt => c"ERR receipt must be a positive integer",
             Error::Id => c"ERR ID must be 1 to 63 bytes",
+            Error::KeyCount => c"ERR numkeys must be an integer from 1 to 16",
             Error::TooManyWindows => c"ERR at most 8 windows in one call",
             Error::UnknownCheckOption => {
                 c"ERR unknown option, expected COST, RESOLUTION, FORCE, ID, RECEIPT or WITHQUOTA after the windows"
+            }
+            Error::UnknownMcheckOption => {
+                c"ERR unknown option, expected COST, FORCE, ID or WITHQUOTA after the windows of numkeys keys"
             }
             Error::UnknownPeekOption => c"ERR unknown option, expected COST or WITHQUOTA after the windows",
             Error::UnknownRefundOption => c"ERR unknown option, expected COST after the receipt or the ID",

@@ -6,7 +6,7 @@ mod offenders;
 
 pub use offenders::{Offender, Offenders, TRACKED};
 
-use slidewin_core::{Forecast, Outcome};
+use slidewin_core::{Forecast, Outcome, Outcomes};
 
 /// Counts what a CHECK of `cost` units decided and did, remembers the key of a refused one, and writes a line to the log
 /// where the clock has stepped back.
@@ -16,12 +16,36 @@ pub fn checked(key: &[u8], now_us: i64, cost: u64, outcome: &Outcome) {
     } else if outcome.receipt.is_some() {
         counters::CHECKS_ADMITTED.add(1);
         counters::UNITS_ADMITTED.add(cost);
-        counters::ENTRIES_TRIMMED.add(outcome.trimmed as u64);
-        counters::LOGS_RESTARTED.add(u64::from(outcome.restarted));
     } else {
         counters::CHECKS_REFUSED.add(1);
         Offenders::here().refused(key, now_us);
     }
+    happened(now_us, outcome);
+}
+
+/// The same for an MCHECK, which is one call, with the keys that had no room for it.
+pub fn checked_all<'a>(
+    full: impl Iterator<Item = &'a [u8]>,
+    now_us: i64,
+    cost: u64,
+    Outcomes { each, full: indexes }: &Outcomes,
+) {
+    if each.iter().all(|outcome| outcome.is_repeat) {
+        counters::REPEATS.add(1);
+    } else if indexes.is_empty() {
+        counters::CHECKS_ADMITTED.add(1);
+        counters::UNITS_ADMITTED.add(cost);
+    } else {
+        counters::CHECKS_REFUSED.add(1);
+        full.for_each(|key| Offenders::here().refused(key, now_us));
+    }
+    each.iter().for_each(|outcome| happened(now_us, outcome));
+}
+
+/// Counts what happened in one log besides the answer.
+fn happened(now_us: i64, outcome: &Outcome) {
+    counters::ENTRIES_TRIMMED.add(outcome.trimmed as u64);
+    counters::LOGS_RESTARTED.add(u64::from(outcome.restarted));
     if let Some(ahead_us) = outcome.stepped_back_us {
         counters::CLOCK_STEP_BACKS.add(1);
         log_lines::step_back(now_us, ahead_us);

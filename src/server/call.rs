@@ -33,7 +33,12 @@ impl<'a> Call<'a> {
 
     /// The name of the key, which the arity of each command assures.
     pub(super) fn key(&self) -> Result<*mut RedisModuleString, Error> {
-        self.argv.get(1).copied().ok_or(Error::Arity)
+        self.argument(1)
+    }
+
+    /// The argument at this position; the name of the command is at 0.
+    pub(super) fn argument(&self, position: usize) -> Result<*mut RedisModuleString, Error> {
+        self.argv.get(position).copied().ok_or(Error::Arity)
     }
 
     /// The bytes of the name of the key. They live as long as the call.
@@ -66,7 +71,13 @@ impl<'a> Call<'a> {
     /// Publishes a keyspace event of the module class for the key of the call. No key may be open: subscribers run
     /// at once, and may delete it. Costs a comparison where nobody has enabled that class.
     pub fn notify(&self, event: &CStr) {
-        let Ok(key) = self.key() else { return };
+        if let Ok(key) = self.key() {
+            self.notify_of(key, event);
+        }
+    }
+
+    /// The same for a key among the arguments.
+    pub(super) fn notify_of(&self, key: *mut RedisModuleString, event: &CStr) {
         // SAFETY: context and name are those of the running call; the server copies the event.
         unsafe { (self.api.notify)(self.ctx, raw::REDISMODULE_NOTIFY_MODULE, event.as_ptr(), key) };
     }

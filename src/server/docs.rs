@@ -26,10 +26,13 @@ pub enum KeyUse {
     Read,
     /// It is read and changed.
     ReadWrite,
+    /// Several are: their number is at position 1, and each third argument behind it is one.
+    ReadWriteSeveral,
 }
 
 impl KeyUse {
-    fn flags(self) -> u32 {
+    /// The flags of the key spec.
+    pub fn flags(self) -> u32 {
         match self {
             KeyUse::Read => raw::REDISMODULE_CMD_KEY_RO | raw::REDISMODULE_CMD_KEY_ACCESS,
             KeyUse::ReadWrite => {
@@ -37,6 +40,9 @@ impl KeyUse {
                     | raw::REDISMODULE_CMD_KEY_ACCESS
                     | raw::REDISMODULE_CMD_KEY_UPDATE
             }
+            // Servers from 7.0 on miss keys where the step is not 1, until redis/redis#14659 and Valkey 9.1. With this
+            // flag all of them ask the handler, see `keys`.
+            KeyUse::ReadWriteSeveral => KeyUse::ReadWrite.flags() | raw::REDISMODULE_CMD_KEY_INCOMPLETE,
         }
     }
 }
@@ -119,8 +125,14 @@ pub unsafe fn describe(command: *mut RedisModuleCommand, docs: &Docs) {
         spec.flags = u64::from(key.flags());
         spec.begin_search_type = raw::RedisModuleKeySpecBeginSearchType_REDISMODULE_KSPEC_BS_INDEX;
         spec.bs.index.pos = 1;
-        spec.find_keys_type = raw::RedisModuleKeySpecFindKeysType_REDISMODULE_KSPEC_FK_RANGE;
-        spec.fk.range.keystep = 1;
+        if let KeyUse::ReadWriteSeveral = key {
+            spec.find_keys_type = raw::RedisModuleKeySpecFindKeysType_REDISMODULE_KSPEC_FK_KEYNUM;
+            spec.fk.keynum.firstkey = 1;
+            spec.fk.keynum.keystep = 3;
+        } else {
+            spec.find_keys_type = raw::RedisModuleKeySpecFindKeysType_REDISMODULE_KSPEC_FK_RANGE;
+            spec.fk.range.keystep = 1;
+        }
         specs.push(spec);
     }
     specs.push(end_of_specs);

@@ -37,7 +37,15 @@ pub struct Key<'a> {
 impl<'a> Key<'a> {
     /// Opens the key that the call names. [`Error::WrongType`] where it holds something else.
     pub fn open(call: &'a Call<'a>, mode: Mode) -> Result<Self, Error> {
-        let name = call.key()?;
+        Ok(Self::open_named(call, call.key()?, mode)?)
+    }
+
+    /// The same for a key among the arguments.
+    pub(super) fn open_named(
+        call: &'a Call<'a>,
+        name: *mut RedisModuleString,
+        mode: Mode,
+    ) -> Result<Self, slidewin_core::Error> {
         let flags = match mode {
             Mode::Read => raw::REDISMODULE_READ,
             Mode::Write => raw::REDISMODULE_READ | raw::REDISMODULE_WRITE,
@@ -46,9 +54,10 @@ impl<'a> Key<'a> {
         let handle = unsafe { (call.api.open_key)(call.ctx, name, flags as c_int) };
         let mut key = Key { call, name, handle, is_zset: false, is_changed: false };
         match key.type_number() {
-            raw::REDISMODULE_KEYTYPE_EMPTY => {}
             raw::REDISMODULE_KEYTYPE_ZSET => key.is_zset = true,
-            _ => return Err(Error::WrongType),
+            // What is there, and has a type that the server cannot name, reads as empty too.
+            raw::REDISMODULE_KEYTYPE_EMPTY if mode == Mode::Write || handle.is_null() => {}
+            _ => return Err(slidewin_core::Error::WrongType),
         }
         Ok(key)
     }

@@ -2,7 +2,8 @@
 
 use super::docs::{describe, Arg, Docs, KeyUse};
 use super::guard;
-use crate::command::{check, log, offenders, peek, refund};
+use super::keys::tell_positions;
+use crate::command::{check, log, mcheck, offenders, peek, refund};
 use redis_module::raw::{self, RedisModuleCtx, RedisModuleString};
 use std::ffi::{c_int, CStr};
 
@@ -32,6 +33,21 @@ macro_rules! handler {
     }};
 }
 
+/// Servers ask this handler also which of the arguments are keys.
+unsafe extern "C" fn mcheck_handler(
+    ctx: *mut RedisModuleCtx,
+    argv: *mut *mut RedisModuleString,
+    argc: c_int,
+) -> c_int {
+    // SAFETY: the server calls this as a command handler.
+    unsafe {
+        if tell_positions(ctx, argv, argc) {
+            return raw::REDISMODULE_OK as c_int;
+        }
+        guard::run(mcheck, ctx, argv, argc)
+    }
+}
+
 const WINDOWS: Arg = Arg::group(c"windows", &[Arg::text(c"window"), Arg::integer(c"limit")]);
 const COST: Arg = Arg::integer(c"units").behind(c"COST");
 const ID: Arg = Arg::text(c"token").behind(c"ID");
@@ -56,6 +72,26 @@ const COMMANDS: &[Command] = &[
                 Arg::option(c"force", c"FORCE"),
                 ID,
                 Arg::option(c"receipt", c"RECEIPT"),
+                WITHQUOTA,
+            ],
+        },
+    },
+    Command {
+        name: c"slidewin.mcheck",
+        handler: mcheck_handler,
+        flags: c"write deny-oom getkeys-api",
+        categories: c"write sortedset",
+        docs: Docs {
+            summary: c"Admits a call if every sliding window of every key has room for it, and records it in each key; or refuses it and records it in none.",
+            complexity: c"O(K log N) for K keys with N entries in the log, whatever the cost and however many have expired.",
+            arity: -5,
+            key: Some(KeyUse::ReadWriteSeveral),
+            args: &[
+                Arg::integer(c"numkeys"),
+                Arg::group(c"keys", &[Arg::KEY, Arg::text(c"window"), Arg::integer(c"limit")]),
+                COST,
+                Arg::option(c"force", c"FORCE"),
+                ID,
                 WITHQUOTA,
             ],
         },
@@ -124,7 +160,8 @@ const COMMANDS: &[Command] = &[
 /// `ctx` is that of the module's OnLoad.
 pub unsafe fn register(ctx: *mut RedisModuleCtx) -> Result<(), &'static CStr> {
     for command in COMMANDS {
-        let key_position = c_int::from(command.docs.key.is_some());
+        let has_several = matches!(command.docs.key, Some(KeyUse::ReadWriteSeveral));
+        let key_position = c_int::from(command.docs.key.is_some() && !has_several);
         // SAFETY: RedisModule_Init has set the statics; the strings live for ever.
         unsafe {
             let create = raw::RedisModule_CreateCommand.ok_or(command.name)?;

@@ -10,6 +10,7 @@ r = redis.Redis.from_url(os.environ.get("REDIS_URL", "redis://localhost"), decod
 check = partial(r.execute_command, "SLIDEWIN.CHECK")
 peek = partial(r.execute_command, "SLIDEWIN.PEEK")
 refund = partial(r.execute_command, "SLIDEWIN.REFUND")
+mcheck = partial(r.execute_command, "SLIDEWIN.MCHECK")
 # snippet:helpers:end
 
 
@@ -106,14 +107,31 @@ def admit_globally():
 # snippet:global:end
 
 
-# snippet:two:start
-def admit(user):
-    """100 a minute for the user and 1000 a second for all. Where the second refuses, the first is given back."""
-    receipt = check(f"user:{user}", "1m", 100, "RECEIPT")
-    if not receipt:
-        return 0
-    if check("everyone", "1s", 1000):
-        return 1
-    refund(f"user:{user}", receipt)
-    return 0
-# snippet:two:end
+# snippet:several:start
+def admit(user, ip):
+    """100 a minute for the user, 300 for the address and 1000 a second for all, as one decision. A refusal costs nobody
+    anything."""
+    return mcheck(3, f"user:{user}", "1m", 100, f"ip:{ip}", "1m", 300, "everyone", "1s", 1000)
+# snippet:several:end
+
+
+# snippet:once:start
+def send_sms(number, text, request):
+    """One a minute and 10 a day. Who has had no answer sends the same request again, and is charged once."""
+    if not check(f"sms:{number}", "1m", 1, "1d", 10, "ID", request):
+        return "later"
+    if not gateway(number, text, request):
+        refund(f"sms:{number}", "ID", request)
+        return "not sent"
+    return "sent"
+# snippet:once:end
+
+
+sent = {}
+
+
+def gateway(number, text, request):
+    """Sends a text once, however often it is given the same request."""
+    if text:
+        sent[request] = number, text
+    return bool(text)

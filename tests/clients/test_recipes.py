@@ -120,9 +120,24 @@ def test_global(example):
     assert count > 1000, "units enough to tell"
 
 
-def test_two(example):
-    admit = example.admit
-    assert sum(admit("ann") for _ in range(150)) == 100, "the user's limit"
-    example.check("everyone", "1s", 1000, "COST", 1000, "FORCE")
-    assert admit("bob") == 0, "all together are refused"
-    assert example.r.exists("user:bob") == 0, "and the user has lost nothing"
+def test_several(example):
+    r, check, admit = example.r, example.check, example.admit
+    assert sum(admit("ann", "203.0.113.1") for _ in range(150)) == 100, "the user's limit"
+    remaining = example.peek("ip:203.0.113.1", "1m", 300, "WITHQUOTA")[2]
+    assert remaining == 200, "what the user's key refuses is charged to no other"
+    assert sum(admit(f"user{i // 90}", "203.0.113.1") for i in range(250)) == 200, "the address's limit"
+    check("everyone", "1s", 1000, "COST", 1000, "FORCE")
+    assert admit("bob", "203.0.113.2") == 0, "all together are refused"
+    assert r.exists("user:bob", "ip:203.0.113.2") == 0, "and nobody has lost anything"
+
+
+def test_once(example):
+    r, send_sms, sent = example.r, example.send_sms, example.sent
+    remaining = lambda number: example.peek(f"sms:{number}", "1d", 10, "WITHQUOTA")[2]
+    assert [send_sms("+1", "hello", "a") for _ in range(3)] == ["sent"] * 3, "an answer that was lost is given again"
+    assert (remaining("+1"), sent) == (9, {"a": ("+1", "hello")}), "one SMS, charged once"
+    assert send_sms("+1", "again", "b") == "later", "another request within the minute"
+    assert [send_sms("+2", "", "c"), remaining("+2")] == ["not sent", 10], "what was not sent is given back"
+    assert [send_sms("+2", "hello", "c"), remaining("+2")] == ["sent", 9], "and may be tried again by the same name"
+    put_earlier(r, "sms:+3", *(3600 * ago for ago in range(10, 0, -1)))
+    assert send_sms("+3", "hello", "d") == "later", "10 a day"

@@ -76,6 +76,17 @@ const COMMANDS: &[Command] = &[
         key_flags: &["RW", "access", "update"],
     },
     Command {
+        name: "slidewin.mcheck",
+        hint: "numkeys key window limit [key window limit ...] [COST units] [FORCE] [ID token] [WITHQUOTA]",
+        summary: "Admits a call if every sliding window of every key has room for it, and records it in each key",
+        complexity: "O(K log N)",
+        arity: "-5",
+        flags: &["write", "denyoom", "movablekeys", "module"],
+        categories: &["@write", "@sortedset"],
+        keys: ["0", "0", "0"],
+        key_flags: &["RW", "access", "update", "incomplete"],
+    },
+    Command {
         name: "slidewin.peek",
         hint: "key window limit [window limit ...] [COST units] [WITHQUOTA]",
         summary: "Answers what SLIDEWIN.CHECK would decide. Never writes.",
@@ -96,6 +107,17 @@ const COMMANDS: &[Command] = &[
         categories: &["@write", "@sortedset"],
         keys: ["1", "1", "1"],
         key_flags: &["RW", "access", "update"],
+    },
+    Command {
+        name: "slidewin.log",
+        hint: "key [COUNT n]",
+        summary: "Lists the newest admissions of a key, newest first",
+        complexity: "O(log N + M)",
+        arity: "-2",
+        flags: &["readonly", "module"],
+        categories: &["@read", "@sortedset"],
+        keys: ["1", "1", "1"],
+        key_flags: &["RO", "access"],
     },
     Command {
         name: "slidewin.offenders",
@@ -180,7 +202,7 @@ fn the_categories_are_those_of_the_reference() {
 }
 
 #[test]
-fn the_key_specs_name_one_key_and_what_is_done_with_it() {
+fn the_key_specs_name_the_keys_and_what_is_done_with_it() {
     if !has("key specs", (7, 0, 0)) {
         return;
     }
@@ -195,7 +217,11 @@ fn the_key_specs_name_one_key_and_what_is_done_with_it() {
             let begin = field(spec, "begin_search").unwrap();
             assert_eq!(text(begin), "type index spec index 1", "{name}");
             let find = field(spec, "find_keys").unwrap();
-            assert_eq!(text(find), "type range spec lastkey 0 keystep 1 limit 0", "{name}");
+            let expected = match command.keys[0] {
+                "1" => "type range spec lastkey 0 keystep 1 limit 0",
+                _ => "type keynum spec keynumidx 0 firstkey 1 keystep 3",
+            };
+            assert_eq!(text(find), expected, "{name}");
         }
     }
 }
@@ -207,10 +233,19 @@ fn the_server_finds_the_key_of_each_command() {
         "SLIDEWIN.CHECK k 60 5 3600 100 COST 2",
         "SLIDEWIN.PEEK k 60 5 3600 100",
         "SLIDEWIN.REFUND k 17 COST 2",
+        "SLIDEWIN.LOG k COUNT 5",
         "SLIDEWIN.CHECK k 60 5 ID token",
         "SLIDEWIN.REFUND k ID token",
     ] {
         assert_eq!(con.call::<Vec<String>>(&format!("COMMAND GETKEYS {line}")), ["k"], "{line}");
+    }
+    for (line, keys) in [
+        ("1 a 60 5", &["a"][..]),
+        ("2 a 60 5 b 1h 9 COST 2 ID c", &["a", "b"]),
+        ("4 a 60 5 b 1h 9 a 1 1 d 5 5", &["a", "b", "a", "d"]),
+    ] {
+        let line = format!("COMMAND GETKEYS SLIDEWIN.MCHECK {line}");
+        assert_eq!(con.call::<Vec<String>>(&line), keys, "{line}");
     }
     assert!(con.error("COMMAND GETKEYS SLIDEWIN.OFFENDERS COUNT 3").starts_with("ERR "));
 }

@@ -15,6 +15,7 @@ mod naive;
 mod pairs;
 mod properties;
 mod seeds;
+mod several;
 
 use slidewin_core::{duration_us, Forecast, Id, MemoryLog, Outcome, Request, Window};
 

@@ -51,11 +51,8 @@ impl Model {
         named.map(|unit| unit.at_us).filter(|at_us| *at_us > since_us)
     }
 
-    /// The receipt, or `None` where the call is refused.
-    pub fn check(&mut self, now_us: i64, request: &Request) -> Option<i64> {
-        if let Some(receipt) = self.repeated(now_us, request) {
-            return Some(receipt);
-        }
+    /// Merges what a clock that has stepped back has left ahead of it.
+    pub fn step_back(&mut self, now_us: i64, request: &Request) {
         if self.is_ahead(now_us, request) {
             let (ahead, older): (Vec<_>, Vec<_>) =
                 self.admissions.iter().partition(|unit| unit.at_us > now_us);
@@ -64,6 +61,14 @@ impl Model {
             let units = ahead.iter().map(|unit| unit.units).sum();
             self.admissions.push(Admission { at_us, units, shared: true, id: None });
         }
+    }
+
+    /// The receipt, or `None` where the call is refused.
+    pub fn check(&mut self, now_us: i64, request: &Request) -> Option<i64> {
+        if let Some(receipt) = self.repeated(now_us, request) {
+            return Some(receipt);
+        }
+        self.step_back(now_us, request);
         if !request.force && !self.fits(now_us, request) {
             return None;
         }
@@ -125,6 +130,25 @@ impl Model {
             oldest_after_ms: live.first().map_or(0, |unit| leaves_ms(unit)),
         }
     }
+}
+
+/// A call that is one decision over several keys, with a request for each: those without room, where it is refused.
+pub fn check_all(keys: &mut [(&mut Model, Request)], now_us: i64) -> Vec<usize> {
+    let mut full = Vec::new();
+    for (nth, (model, request)) in keys.iter_mut().enumerate() {
+        if model.repeated(now_us, request).is_none() {
+            model.step_back(now_us, request);
+            if !request.force && !model.fits(now_us, request) {
+                full.push(nth);
+            }
+        }
+    }
+    if full.is_empty() {
+        for (model, request) in keys {
+            model.check(now_us, request);
+        }
+    }
+    full
 }
 
 /// The times that an element spells, newest first: that of its score, and of a bundle the others, which are so many µs

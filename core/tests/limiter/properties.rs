@@ -16,13 +16,13 @@ enum Op {
     Pass(i64),
 }
 
-const MS: i64 = 1_000;
+pub const MS: i64 = 1_000;
 /// Each more than an eighth longer than the one before: shorter distances count as one window.
-const LENGTHS_US: [i64; 9] =
+pub const LENGTHS_US: [i64; 9] =
     [MS, 1_500, 2 * MS, 16 * MS, 18_100, 100 * MS, 1_000 * MS, 1_500_500, 60_000 * MS];
-const LONGEST_US: i64 = LENGTHS_US[LENGTHS_US.len() - 1];
+pub const LONGEST_US: i64 = LENGTHS_US[LENGTHS_US.len() - 1];
 
-fn id() -> impl Strategy<Value = Id> {
+pub fn id() -> impl Strategy<Value = Id> {
     prop::sample::select(&[b"a" as &[u8], b"b", b"0", b"#", &[b'z'; 63]][..])
         .prop_map(|token| Id::new(token).unwrap())
 }

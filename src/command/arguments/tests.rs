@@ -157,3 +157,44 @@ fn logs() {
         assert_eq!(parse(line), expected, "{line:?}");
     }
 }
+
+#[test]
+fn several_keys() {
+    let parse = |line: &str| mcheck(line.split(' ').map(str::as_bytes));
+    let plain = |pairs: &[(i64, u64)]| {
+        let windows: Vec<_> = pairs.iter().map(|&(length_us, limit)| Window { length_us, limit }).collect();
+        Request::new(&windows).unwrap()
+    };
+    let several = parse("3 a 1 2 b 60 5 a 60 9 COST 3 id COST").unwrap();
+    let common = |request| Request { cost: 3, id: Id::new(b"COST"), ..request };
+    assert_eq!(
+        several.requests,
+        [plain(&[(1_000_000, 2), (60_000_000, 9)]), plain(&[(60_000_000, 5)])].map(common)
+    );
+    assert_eq!((several.positions, several.triples), (vec![2, 5], vec![(0, 0), (1, 0), (0, 1)]));
+    let all = parse("1 a 1 2 WITHQUOTA FORCE").unwrap().requests[0];
+    assert_eq!(all, Request { force: true, with_standings: true, ..plain(&[(1_000_000, 2)]) });
+    let table = [
+        ("", Error::KeyCount),
+        ("0 a 1 1", Error::KeyCount),
+        ("17 a 1 1", Error::KeyCount),
+        ("1", Error::Arity),
+        ("1 a", Error::Arity),
+        ("1 a 1", Error::Arity),
+        ("2 a 1 1", Error::Arity),
+        ("1 a x 1", Error::Window),
+        ("1 a 1 x", Error::Limit),
+        ("1 a 1 1 2 2", Error::UnknownMcheckOption),
+        ("1 a 1 1 RECEIPT", Error::UnknownMcheckOption),
+        ("1 a 1 1 RESOLUTION 1", Error::UnknownMcheckOption),
+        ("1 a 1 1 ID", Error::Arity),
+        ("1 a 1 1 ID ", Error::Id),
+        ("1 a 1 1 COST 0", Error::Cost),
+        ("1 a 1 1 COST 1 cost 1", Error::RepeatedOption),
+        ("9 a 1 1 a 2 2 a 3 3 a 4 4 a 5 5 a 6 6 a 7 7 a 8 8 a 9 9", Error::TooManyWindows),
+    ];
+    for (line, error) in table {
+        assert_eq!(parse(line), Err(error), "{line:?}");
+    }
+    assert_eq!(mcheck(std::iter::empty()), Err(Error::Arity));
+}
