@@ -437,3 +437,23 @@ fn an_event_within_one_key_may_change_another() {
     }
     assert_eq!(con.info("slidewin_internal_errors"), 0);
 }
+
+#[test]
+fn one_call_costs_the_server_less_than_three() {
+    const TIMES: usize = 300;
+    let (server, mut con) = Server::start();
+    // With all that a call costs, from reading it to sending the reply. What else the machine does only adds.
+    let mut cost_us = |lines: &[&str]| {
+        let mut round = || (0..TIMES).for_each(|_| lines.iter().for_each(|line| _ = con.call::<i64>(line)));
+        (0..5).map(|_| server.cpu_us(&mut round)).min().unwrap()
+    };
+    let several = cost_us(&["SLIDEWIN.MCHECK 3 a 1h 1000000 b 1h 1000000 c 1h 1000000"]);
+    let singly = cost_us(&[
+        "SLIDEWIN.CHECK a 1h 1000000",
+        "SLIDEWIN.CHECK b 1h 1000000",
+        "SLIDEWIN.CHECK c 1h 1000000",
+    ]);
+    assert!(several * 4 < singly * 3, "{several} us for {TIMES} calls, singly {singly} us");
+    let refused = cost_us(&["SLIDEWIN.MCHECK 3 a 1h 1000000 b 1h 1000000 c 1h 0"]);
+    assert!(refused * 2 < singly, "{refused} us for {TIMES} refusals, three that are admitted {singly} us");
+}

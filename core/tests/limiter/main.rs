@@ -13,6 +13,7 @@ mod foreign;
 mod huge_costs;
 mod lines;
 mod naive;
+mod pairs;
 mod properties;
 mod seeds;
 mod several;
