@@ -34,9 +34,10 @@ test-servers: build ## integration tests on Redis 6.2, 7.0, 8.2 and Valkey 8.0, 
 	@scripts/setup.sh redis
 	@scripts/test-servers.sh
 
-test-long: build ## integration tests, the long ones in full
+test-long: build ## integration tests, and the memory figures, the long ones in full
 	@scripts/setup.sh redis
 	SLIDEWIN_LONG=1 SLIDEWIN_MODULE=$(CURDIR)/$(MODULE) $(CARGO) test --locked --test server
+	SLIDEWIN_LONG=1 tests/docs/test.sh -k test_memory
 
 test-valgrind: build ## the module in a server under valgrind
 	@scripts/test-valgrind.sh

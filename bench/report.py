@@ -60,10 +60,10 @@ def ratios(results: dict) -> list[dict]:
             left, right = (BARE if name == "CHECK" else name for name in (aim.left, aim.right))
             one["bare"] = round(median(of_rounds(figures, left, right, aim.figure)), 3)
         rows.append(one)
-    memory, sent = results["memory_bytes_per_entry"], results["replication_bytes_per_call"]
+    memory, sent = results["memory_bytes_per_admission"], results["replication_bytes_per_call"]
     rows += [
-        row("memory", "bytes per entry at 100 live", [memory["100"]["CHECK"]], 16, False, " B"),
-        row("memory", "bytes per entry at 10,000 live", [memory["10000"]["CHECK"]], 115, False, " B"),
+        row("memory", "bytes per admission, 100 in a burst", [memory["100"]["CHECK"]], 9, False, " B"),
+        row("memory", "bytes per admission, 10,000 in a burst", [memory["10000"]["CHECK"]], 8, False, " B"),
         row("replication", "bytes per admitted call, sparse, nothing due", [sent["single"]["CHECK"]], 80, False, " B"),
         row("replication", "bytes per admitted call, sparse, 6 in a burst", [sent["burst"]["CHECK"]], 80, False, " B"),
         row("replication", "bytes per admitted call, sparse, 6 over the window", [sent["steady"]["CHECK"]], 80, False, " B"),
@@ -149,12 +149,12 @@ def lines(results: dict) -> Iterator[str]:
 
 
 def bytes_and_pauses(results: dict) -> Iterator[str]:
-    memory, sent = results["memory_bytes_per_entry"], results["replication_bytes_per_call"]
+    memory, sent = results["memory_bytes_per_admission"], results["replication_bytes_per_call"]
     slowest = results["slowest_call_us"]
     names = list(sent["burst"])
     rows = {
-        "memory per entry, 100 live (B)": memory["100"],
-        "memory per entry, 10,000 live (B)": memory["10000"],
+        "memory per admission, 100 in a burst (B)": memory["100"],
+        "memory per admission, 10,000 in a burst (B)": memory["10000"],
         "replication per admitted call, sparse, nothing due (B)": sent["single"],
         "replication per admitted call, sparse, 6 in a burst (B)": sent["burst"],
         "replication per admitted call, sparse, 6 over the window (B)": sent["steady"],

@@ -86,17 +86,17 @@ def compare(server: Server) -> list[Contestant]:
 
 
 def measure_sizes(server: Server, compared: list[Contestant]) -> dict:
-    """Bytes: memory per entry, replication per call."""
+    """Bytes: memory per admission, replication per call."""
     with Server("--replicaof", "127.0.0.1", str(server.port)) as replica:
         replication = sizes.Replication(server, replica)
         cases = ("single", "burst", "steady", "dense", "refused")
         everyone = (*compared, sizes.MULTI)
         per_call = {case: {who.name: getattr(replication, case)(who) for who in everyone} for case in cases}
     memory = {
-        str(entries): {who.name: sizes.memory(server, who, entries) for who in compared if who.load}
-        for entries in (100, 10_000)
+        str(admissions): {who.name: sizes.memory(server, who, admissions) for who in compared if who.load}
+        for admissions in (100, 10_000)
     }
-    return {"memory_bytes_per_entry": memory, "replication_bytes_per_call": per_call}
+    return {"memory_bytes_per_admission": memory, "replication_bytes_per_call": per_call}
 
 
 def about(options: argparse.Namespace) -> dict:

@@ -1,4 +1,4 @@
-"""What needs no stopwatch: bytes of memory per entry, bytes of replication per call."""
+"""What needs no stopwatch: bytes of memory per admission, bytes of replication per call."""
 
 import time
 
@@ -12,16 +12,16 @@ CALLS = 600
 MULTI = Contestant("MULTI/EXEC", None, logs.load_script)
 
 
-def memory(server: Server, who: Contestant, entries: int) -> float:
-    """Bytes of a key after so many admissions, per entry; its name and the set's head are shared among them."""
+def memory(server: Server, who: Contestant, admissions: int) -> float:
+    """Bytes of a key after so many admissions, for each; its name and the set's head are shared among them."""
     client = server.client
     client.flushdb()
     argv = who.argv(Ask(HOUR.window_us, NEVER_FULL))
     with client.pipeline(transaction=False) as pipe:
-        for call in range(entries):
+        for call in range(admissions):
             pipe.execute_command(*contestants.filled(argv, 0, call))
         pipe.execute()
-    return client.memory_usage(name(0), samples=0) / client.zcard(name(0))
+    return client.memory_usage(name(0), samples=0) / admissions
 
 
 class Replication:

@@ -49,6 +49,12 @@ class Page:
         except TimeoutError:
             pytest.fail(f"{what}: {seen()}, want {texts}")
 
+    def click_on_the_newest_pile(self):
+        """Near its bottom, at the right end of the time line."""
+        self.browser.execute_script(
+            "const c = document.getElementById('timeline'), { left, top } = c.getBoundingClientRect();"
+            "c.dispatchEvent(new MouseEvent('click', { clientX: left + c.clientWidth - 29, clientY: top + 275 }))")
+
     def quit(self):
         self.browser.quit()
 
@@ -73,14 +79,12 @@ def test_the_live_page(page, redis):
     page.click("fifty")
     page.shows("50 calls: what is above the limit is refused", used="20", remaining="0", refused="30")
     assert 3500 < int(page.text("retry").split()[0]) <= 3600, "the next call waits for the first to leave"
-    assert len(page.browser.find_elements(By.CSS_SELECTOR, "#entries tr")) == 6, "the entries are listed"
+    assert len(page.browser.find_elements(By.CSS_SELECTOR, "#log tr")) == 6, "the newest are listed"
     # All 20 have been admitted just now, so they are at the right end of the time line.
     drawn = lambda: page.element("timeline").get_attribute("data-drawn")
     assert int(drawn()) >= 20, "and drawn"
-    page.browser.execute_script(
-        "const c = document.getElementById('timeline');"
-        "c.dispatchEvent(new MouseEvent('click', {clientX: c.getBoundingClientRect().left + c.clientWidth - 29, clientY: c.getBoundingClientRect().top + 275}))")
-    page.shows("a click on an entry gives it back", used="19", remaining="1", retry="now")
+    page.click_on_the_newest_pile()
+    page.shows("a click on an admission gives it back", used="19", remaining="1", retry="now")
     page.set("cost", "5")
     page.click("one")
     page.shows("a call of cost 5: refused", used="19", refused="31")
@@ -88,6 +92,15 @@ def test_the_live_page(page, redis):
     page.shows("a raised limit", of="30", remaining="11")
     page.click("one")
     page.shows("a call of cost 5: admitted", used="24", remaining="6")
+    page.set("limit", "100")
+    page.set("cost", "1")
+    page.click("fifty")
+    page.shows("50 more", used="74", remaining="26")
+    assert redis.client.zcard("live") < 40, "an element of the set holds several of them"
+    wait_until("each is drawn by itself", lambda: int(drawn()) >= 70)
+    page.click_on_the_newest_pile()
+    page.shows("one of several in an element is given back", used="73", remaining="27")
+    page.set("limit", "30")
 
     page.set("window", "never")
     page.shows("a wrong window says what a right one is", trouble="window must be a duration from 1ms to 3650d, such as 60, 0.5, 250ms, 5m or 24h")

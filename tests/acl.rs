@@ -46,6 +46,7 @@ fn an_application_checks_its_own_prefix_and_nothing_else() {
             ("SLIDEWIN.CHECK rl:1 60 5 COST 3", true),
             ("SLIDEWIN.PEEK rl:1 60 5", false),
             ("SLIDEWIN.REFUND rl:1 17", false),
+            ("SLIDEWIN.LOG rl:1", false),
             ("SLIDEWIN.OFFENDERS", false),
             ("SLIDEWIN.OFFENDERS RESET", false),
             ("ZRANGE rl:1 0 -1", false),
@@ -61,21 +62,23 @@ fn an_application_checks_its_own_prefix_and_nothing_else() {
 }
 
 #[test]
-fn read_rights_allow_peek_alone() {
+fn read_rights_allow_peek_and_log_alone() {
     if !has("%R~", (7, 0, 0)) {
         return;
     }
-    let commands = "+slidewin.check +slidewin.peek +slidewin.refund";
-    let peek_only = [
+    let commands = "+slidewin.check +slidewin.peek +slidewin.refund +slidewin.log";
+    let reads_only = [
+        ("SLIDEWIN.LOG rl:1 COUNT 5", true),
+        ("SLIDEWIN.LOG other", false),
         ("SLIDEWIN.PEEK rl:1 60 5", true),
         ("SLIDEWIN.PEEK rl:1 60 5 3600 9 COST 2 WITHQUOTA", true),
         ("SLIDEWIN.CHECK rl:1 60 5", false),
         ("SLIDEWIN.REFUND rl:1 17", false),
         ("SLIDEWIN.PEEK other 60 5", false),
     ];
-    table(&format!("-@all {commands} %R~rl:*"), &peek_only);
-    table(&format!("-@all {commands} %W~rl:*"), &peek_only.map(|(line, _)| (line, false)));
-    let all_of_rl = peek_only.map(|(line, _)| (line, line.contains(" rl:")));
+    table(&format!("-@all {commands} %R~rl:*"), &reads_only);
+    table(&format!("-@all {commands} %W~rl:*"), &reads_only.map(|(line, _)| (line, false)));
+    let all_of_rl = reads_only.map(|(line, _)| (line, line.contains(" rl:")));
     table(&format!("-@all {commands} %RW~rl:*"), &all_of_rl);
     table(&format!("-@all {commands} ~rl:*"), &all_of_rl);
     table(&format!("-@all {commands} %R~rl:* %W~rl:*"), &all_of_rl);
@@ -145,22 +148,23 @@ fn a_monitor_peeks_by_category() {
     if !has("categories of modules", (7, 2, 0)) {
         return;
     }
-    let allowed = |check, peek, refund, offenders| {
+    let allowed = |check, peek, refund, log, offenders| {
         [
             ("SLIDEWIN.CHECK k 60 5", check),
             ("SLIDEWIN.PEEK k 60 5", peek),
             ("SLIDEWIN.REFUND k 17", refund),
+            ("SLIDEWIN.LOG k", log),
             ("SLIDEWIN.OFFENDERS", offenders),
         ]
     };
-    table("-@all +@read %R~*", &allowed(false, true, false, false));
-    table("-@all +@read ~*", &allowed(false, true, false, false));
-    table("-@all +@write ~*", &allowed(true, false, true, false));
-    table("-@all +@fast ~*", &allowed(true, true, false, false));
-    table("-@all +@sortedset ~*", &allowed(true, true, true, false));
-    table("-@all +@admin ~*", &allowed(false, false, false, true));
-    table("+@all -@dangerous ~*", &allowed(true, true, true, false));
-    table("+@all -@write ~*", &allowed(false, true, false, true));
+    table("-@all +@read %R~*", &allowed(false, true, false, true, false));
+    table("-@all +@read ~*", &allowed(false, true, false, true, false));
+    table("-@all +@write ~*", &allowed(true, false, true, false, false));
+    table("-@all +@fast ~*", &allowed(true, true, false, false, false));
+    table("-@all +@sortedset ~*", &allowed(true, true, true, true, false));
+    table("-@all +@admin ~*", &allowed(false, false, false, false, true));
+    table("+@all -@dangerous ~*", &allowed(true, true, true, true, false));
+    table("+@all -@write ~*", &allowed(false, true, false, true, true));
 }
 
 #[test]

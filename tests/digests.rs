@@ -27,12 +27,16 @@ const PLAIN: &[&str] = &[
 ];
 
 /// Somebody who uses some keys in every way that there is.
-struct Caller {
+pub struct Caller {
     random: SmallRng,
     receipts: Vec<(usize, i64)>,
 }
 
 impl Caller {
+    pub fn new(seed: u64) -> Self {
+        Caller { random: SmallRng::seed_from_u64(seed), receipts: Vec::new() }
+    }
+
     fn one_of<'a>(&mut self, words: &[&'a str]) -> &'a str {
         words[self.random.random_range(0..words.len())]
     }
@@ -49,7 +53,7 @@ impl Caller {
         line
     }
 
-    fn call(&mut self, con: &mut Client, clock: &Clock) {
+    pub fn call(&mut self, con: &mut Client, clock: &Clock) {
         let key = self.random.random_range(0..KEYS);
         match self.random.random_range(0..100) {
             0..55 => {
@@ -109,7 +113,7 @@ fn after_thousands_of_random_commands() {
         let primary = Server::builder().clock(&clock).args(options).start();
         let replica = Server::builder().clock(&clock).start_replica_of(&primary);
         let (mut con, mut on_replica) = (primary.connect(), replica.connect());
-        let mut caller = Caller { random: SmallRng::seed_from_u64(seed), receipts: Vec::new() };
+        let mut caller = Caller::new(seed);
         for _ in 0..sized(4_000, 20_000) {
             caller.call(&mut con, &clock);
         }

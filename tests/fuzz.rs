@@ -13,6 +13,7 @@ const COMMANDS: &[&str] = &[
     "slidewin.check",
     "SLIDEWIN.PEEK",
     "SLIDEWIN.REFUND",
+    "SLIDEWIN.LOG",
     "SLIDEWIN.OFFENDERS",
 ];
 const KEYS: &[&str] =
@@ -66,6 +67,10 @@ const MEMBERS: &[&str] = &[
     "18446744073709551615:18446744073709551615",
     "0~18446744073709551615",
     "9223372036854775808:2",
+    "9:4;o0aa0o",
+    "18446744073709551615:2;oooooooooo",
+    "70:3;0100",
+    "70:64;00",
     "foreign",
     "",
     "01",
@@ -123,6 +128,7 @@ impl Socket {
             "SLIDEWIN.REFUND" => {
                 self.one_of(&["1700000000000000", "5", "5 COST 1", "9007199254740991 cost 9"])
             }
+            "SLIDEWIN.LOG" => self.one_of(&["", "COUNT 5", "count 1000"]),
             "SLIDEWIN.OFFENDERS" => self.one_of(&["", "COUNT 5", "RESET", "reset count 256"]),
             "SLIDEWIN.PEEK" => {
                 self.one_of(&["60 5", "60 5 1 3 COST 2 WITHQUOTA", "3650d 9007199254740991 WITHQUOTA"])

@@ -34,6 +34,8 @@ fn any_bytes_are_a_key() {
         assert_eq!(call(&[b"SLIDEWIN.PEEK", key, b"60", b"1"]), redis::Value::Int(0));
         assert_eq!(call(&[b"SLIDEWIN.REFUND", key, b"1"]), redis::Value::Int(0));
         assert_eq!(call(&[b"ZCARD", key]), redis::Value::Int(1));
+        let log = call(&[b"SLIDEWIN.LOG", key]);
+        assert!(matches!(&log, redis::Value::Array(listed) if listed.len() == 1), "{log:?}");
     }
     assert_alive(&server, &mut con);
 }
@@ -78,6 +80,7 @@ fn any_bytes_in_any_place_are_an_answer_or_one_line_of_error() {
         &[b"SLIDEWIN.CHECK", b"k", b"60", b"5", b"RECEIPT"],
         &[b"SLIDEWIN.PEEK", b"k", b"60", b"5", b"COST", b"1", b"WITHQUOTA"],
         &[b"SLIDEWIN.REFUND", b"k", b"5", b"COST", b"1"],
+        &[b"SLIDEWIN.LOG", b"k", b"COUNT", b"5"],
     ];
     for command in commands {
         for place in 1..command.len() {
@@ -95,7 +98,7 @@ fn any_bytes_in_any_place_are_an_answer_or_one_line_of_error() {
         }
     }
     let thousand = vec![b"1" as &[u8]; 1_000];
-    for command in ["SLIDEWIN.CHECK", "SLIDEWIN.PEEK", "SLIDEWIN.REFUND"] {
+    for command in ["SLIDEWIN.CHECK", "SLIDEWIN.PEEK", "SLIDEWIN.REFUND", "SLIDEWIN.LOG"] {
         assert!(con.raw(&[&[command.as_bytes()], &thousand[..]].concat()).is_err());
     }
     assert_alive(&server, &mut con);
@@ -108,15 +111,21 @@ fn random_words_and_random_contents() {
     let word = prop_oneof![
         3 => prop::sample::select(vec![
             "60", "1", "1ms", "24h", "0.5", "0", "5", "9007199254740991", "COST", "RESOLUTION", "FORCE", "RECEIPT",
-            "WITHQUOTA", "cost", "-1", "3650d",
+            "WITHQUOTA", "cost", "-1", "3650d", "COUNT",
         ]).prop_map(|word| word.as_bytes().to_vec()),
         1 => prop::collection::vec(any::<u8>(), 0..20),
         1 => "[0-9.:~a-z+-]{0,20}".prop_map(String::into_bytes),
     ];
-    let member = prop_oneof!["[0-9]{1,20}", "[0-9]{1,20}[:~][0-9]{1,20}", ".{0,10}"];
+    let member = prop_oneof![
+        "[0-9]{1,20}",
+        "[0-9]{1,20}[:~][0-9]{1,20}",
+        "[0-9]{1,20}:[2-9];[0-o]{1,30}",
+        "[0-9]{1,20}:3;([0-o]{2}){1,10}",
+        ".{0,10}"
+    ];
     let score = prop_oneof![any::<f64>().prop_filter("no NaN", |score| !score.is_nan()), -3e8..3e8_f64];
     let case = (
-        prop::sample::select(vec!["SLIDEWIN.CHECK", "SLIDEWIN.PEEK", "SLIDEWIN.REFUND"]),
+        prop::sample::select(vec!["SLIDEWIN.CHECK", "SLIDEWIN.PEEK", "SLIDEWIN.REFUND", "SLIDEWIN.LOG"]),
         prop::collection::vec(word, 0..10),
         prop::collection::vec((score, member), 0..6),
     );

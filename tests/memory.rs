@@ -61,7 +61,7 @@ fn without_memory_check_is_an_error_that_changes_nothing_and_peek_works() {
         let error = con.error(&format!("SLIDEWIN.CHECK {call}"));
         assert!(error.starts_with("OOM command not allowed"), "{call}: {error}");
     }
-    assert_eq!(con.peek("k 60 5"), [1, 5, 1, 0, 60_000]);
+    assert_eq!(con.peek("k 60 5"), [1, 5, 1, 0, 60_000, 59_700]);
     assert_eq!((con.log("k"), con.call("PTTL k"), con.info("rdb_changes_since_last_save")), before);
     assert_eq!(con.call::<i64>("EXISTS missing"), 0);
     assert_eq!(con.refund(&format!("k {receipt}")), 1, "what makes room is allowed");

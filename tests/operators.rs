@@ -96,6 +96,7 @@ fn each_counter_moves_exactly_when_it_should() {
         (0, "SLIDEWIN.CHECK ids 10 3 ID", "argument_errors+1"),
         (0, "SLIDEWIN.REFUND k 1", ""),
         (0, "SLIDEWIN.REFUND missing 1", ""),
+        (0, "SLIDEWIN.LOG k", ""),
         (0, "SLIDEWIN.OFFENDERS", ""),
         // Errors.
         (0, "SLIDEWIN.CHECK k 10 x", "argument_errors+1"),
@@ -108,6 +109,8 @@ fn each_counter_moves_exactly_when_it_should() {
         (0, "SLIDEWIN.CHECK text 10 3", "argument_errors+1"),
         (0, "SLIDEWIN.PEEK text 10 3", "argument_errors+1"),
         (0, "SLIDEWIN.REFUND text 1", "argument_errors+1"),
+        (0, "SLIDEWIN.LOG text", "argument_errors+1"),
+        (0, "SLIDEWIN.LOG k COUNT 0", "argument_errors+1"),
         // Two entries of `k` expire one after the other, and are trimmed by the next admission only.
         (5_000, "SLIDEWIN.CHECK k 10 99", "checks_admitted+1 units_admitted+1"),
         (10_100, "SLIDEWIN.PEEK k 10 99", "peeks+1"),
@@ -227,7 +230,7 @@ fn loading_is_one_line_in_the_log_and_calls_are_none() {
     assert_eq!(log_lines(&server, concat!("slidewin ", env!("CARGO_PKG_VERSION"), " loaded")), 1);
     assert_eq!(log_lines(&server, &format!(" loaded, with {features}")), 1);
     let lines = log_lines(&server, "");
-    for line in ["CHECK k 60 1", "CHECK k 60 1", "PEEK k 60 1", "REFUND k 1", "OFFENDERS"] {
+    for line in ["CHECK k 60 1", "CHECK k 60 1", "PEEK k 60 1", "REFUND k 1", "LOG k", "OFFENDERS"] {
         con.call::<redis::Value>(&format!("SLIDEWIN.{line}"));
     }
     con.error("SLIDEWIN.CHECK k 60 x");

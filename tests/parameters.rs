@@ -136,10 +136,18 @@ fn what_is_no_receipt() {
 }
 
 #[test]
+fn what_is_no_count() {
+    let texts: Vec<&str> = NO_INTEGER.iter().copied().chain(["0", "1001"]).collect();
+    let error = "ERR count must be an integer from 1 to 1000";
+    assert_all_refused("SLIDEWIN.LOG k COUNT ...", &texts, error);
+}
+
+#[test]
 fn every_other_error() {
     let (_server, mut con) = Server::start();
     let arity = |command| format!("ERR wrong number of arguments for '{command}' command");
     let (check, peek, refund) = (arity("slidewin.check"), arity("slidewin.peek"), arity("slidewin.refund"));
+    let log = arity("slidewin.log");
     let nine = "1 1 ".repeat(9);
     // The command without `slidewin.`, and how its error begins.
     let table: &[(&str, &str)] = &[
@@ -158,6 +166,12 @@ fn every_other_error() {
         ("refund", &refund),
         ("refund k", &refund),
         ("refund k 5 COST", &refund),
+        ("log", &log),
+        ("log k COUNT", &log),
+        ("log k COUNT 5 COUNT", &log),
+        ("log k 5", "ERR unknown option, expected COUNT after the key"),
+        ("log k COUNT 5 RESET", "ERR unknown option"),
+        ("log k COUNT 5 COUNT 5", "ERR an option may be given only once"),
         ("refund k ID", &refund),
         ("check k 60 5 ID", &check),
         ("check k 60 5 ID a ID a", "ERR an option may be given only once"),
@@ -206,6 +220,8 @@ fn no_error_repeats_what_the_caller_wrote() {
         "REFUND k Zq7",
         "REFUND k 5 Zq7",
         "REFUND k 5 COST Zq7",
+        "LOG k Zq7",
+        "LOG k COUNT Zq7",
         "REFUND k ID a COST Zq7",
     ] {
         let error = con.error(&format!("SLIDEWIN.{command}"));
@@ -220,6 +236,7 @@ fn arguments_are_judged_before_the_key() {
     assert_eq!(con.error("SLIDEWIN.CHECK k 0 5"), WINDOW);
     assert_eq!(con.error("SLIDEWIN.PEEK k 60 x"), LIMIT);
     assert_eq!(con.error("SLIDEWIN.REFUND k 0"), RECEIPT);
+    assert!(con.error("SLIDEWIN.LOG k COUNT 0").starts_with("ERR count must be"));
 }
 
 #[test]

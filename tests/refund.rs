@@ -1,6 +1,6 @@
 //! REFUND gives back what one admission took, once, and nobody else's.
 
-use crate::harness::{Clock, Server};
+use crate::harness::{spelled, Clock, Server};
 
 #[test]
 fn an_admission_is_given_back_once() {
@@ -159,22 +159,81 @@ fn shared_entries_have_no_receipt() {
 }
 
 #[test]
-fn more_than_a_thousand_on_both_sides_are_too_many() {
+fn more_than_a_thousand_entries_on_both_sides_are_too_many() {
     let (_server, mut con, clock) = Server::frozen();
     let mut receipts = Vec::new();
     for _ in 0..2_003 {
         clock.advance_us(10);
-        receipts.push(con.check("k 60 5000 RECEIPT"));
+        // An admission of two units is always an entry of its own.
+        receipts.push(con.check("k 60 5000 COST 2 RECEIPT"));
     }
     let log = con.log("k");
+    assert_eq!(log.len(), 2_003);
     let error = con.error(&format!("SLIDEWIN.REFUND k {}", receipts[1_001]));
     assert!(error.starts_with("ERR ") && error.contains("1000"), "{error}");
     assert_eq!(con.log("k"), log, "nothing changed");
     // 1,000 on the older side, and on the newer one.
-    assert_eq!(con.refund(&format!("k {}", receipts[1_000])), 1);
-    assert_eq!(con.peek("k 60 5000")[2], 5_000 - 2_002);
-    assert_eq!(con.refund(&format!("k {}", receipts[1_002])), 1);
-    assert_eq!(con.peek("k 60 5000")[2], 5_000 - 2_001);
+    assert_eq!(con.refund(&format!("k {}", receipts[1_000])), 2);
+    assert_eq!(con.refund(&format!("k {}", receipts[1_002])), 2);
+    receipts.remove(1_002);
+    receipts.remove(1_000);
+    assert_eq!(con.admissions("k"), receipts.into_iter().map(|receipt| (receipt, 2)).collect::<Vec<_>>());
+    assert_eq!(con.peek("k 60 5000")[2], 5_000 - 4_002);
+}
+
+#[test]
+fn a_bundle_is_one_entry_however_many_admissions_it_holds() {
+    let (_server, mut con, clock) = Server::frozen();
+    for (calls, cost) in [(1_000, 2), (300, 1), (1_000, 2)] {
+        for _ in 0..calls {
+            clock.advance_us(10);
+            assert_eq!(con.check(&format!("k 60 5000 COST {cost}")), 1);
+        }
+    }
+    let log = con.log("k");
+    let bundles = log.len() - 2_000;
+    assert!((10..100).contains(&bundles), "{bundles}");
+    // The receipt in the middle of the nth entry.
+    let receipt_of = |nth: usize| {
+        let (_, admissions) = spelled(&log[nth].0, log[nth].1).unwrap();
+        admissions[admissions.len() / 2].time_us
+    };
+    for nth in [1_001, 998 + bundles] {
+        let error = con.error(&format!("SLIDEWIN.REFUND k {}", receipt_of(nth)));
+        assert!(error.contains("1000"), "{error}");
+    }
+    assert_eq!(con.log("k"), log, "nothing changed");
+    let mut admissions = con.admissions("k");
+    for receipt in [1_000, 999 + bundles].map(receipt_of) {
+        assert_eq!(con.refund(&format!("k {receipt}")), 1);
+        admissions.retain(|(time_us, _)| *time_us != receipt);
+        assert_eq!(con.admissions("k"), admissions, "its neighbours keep their times");
+    }
+    assert_eq!(con.peek("k 60 5000")[2], 5_000 - 4_298);
+}
+
+#[test]
+fn every_part_of_a_bundle_can_be_given_back() {
+    let (_server, mut con, clock) = Server::frozen();
+    for step in [1, 3, 7, 99] {
+        con.call::<()>("FLUSHALL");
+        let mut receipts = Vec::new();
+        for nth in 0..100_i64 {
+            clock.advance_us(nth * nth);
+            receipts.push(con.check("k 60 1000 RECEIPT"));
+        }
+        assert!(con.call::<usize>("ZCARD k") < 50, "most of them are in bundles");
+        // Each comes, since 100 and the step have no common divisor.
+        let order: Vec<i64> = (0..100).map(|nth| receipts[nth * step % 100]).collect();
+        for (nth, receipt) in order.into_iter().enumerate() {
+            assert_eq!(con.refund(&format!("k {receipt}")), 1);
+            assert_eq!(con.refund(&format!("k {receipt}")), 0);
+            receipts.retain(|left| *left != receipt);
+            assert_eq!(con.times_us("k"), receipts, "every {step}th, {nth} before it");
+            assert_eq!(con.peek("k 60 1000")[2], 1_000 - receipts.len() as i64);
+        }
+        assert_eq!(con.call::<i64>("EXISTS k"), 0);
+    }
 }
 
 #[test]

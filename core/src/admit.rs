@@ -5,7 +5,7 @@ use crate::count::Live;
 use crate::ends::Ends;
 use crate::entry::{Entry, Kind};
 use crate::horizon::{expiry_ms, floor_ms, fresh_promise_ms, is_enough, kept_ms, longest_promise_ms};
-use crate::log::{Element, Record};
+use crate::log::{Element, Record, Scored};
 use crate::outcome::Outcome;
 use crate::{Error, Request, MAX_UNITS};
 
@@ -59,7 +59,7 @@ pub(crate) fn admit<L: Record>(
     let shared = shareable(&ends, now_us, request);
     let total = ends.total().unwrap_or_else(|| base(random));
     let last_us = ends.last_us;
-    drop_what_cannot_matter(log, &mut ends, request.cost, &mut outcome.summed);
+    drop_what_cannot_matter(log, &mut ends, request.cost, &mut outcome.summed)?;
     let mut oldest = trim(log, ends, expired_us, outcome);
     let score_us = if let Some((last_us, last)) = shared {
         // More units than the largest limit make no difference.
@@ -95,26 +95,58 @@ pub(crate) fn admit<L: Record>(
 }
 
 /// Keeps the units of a log below 2^62 and the cost of one call, so that no difference of two totals ever comes near
-/// 2^63, where it could not be told from that of an edited set. What has [`MAX_UNITS`] newer units is removed, although it
-/// may be live: in each window that holds it the newer ones leave no room, whatever the limit. Only calls that are
-/// forced, or have huge limits, get there.
-fn drop_what_cannot_matter<L: Record>(log: &mut L, ends: &mut Ends<L::Member>, cost: u64, summed: &mut u64) {
+/// 2^63, where it could not be told from that of an edited set. What has [`MAX_UNITS`] newer units, those of this call
+/// included, is removed, although it may be live: in each window that holds it the newer ones leave no room, whatever
+/// the limit. Only calls that are forced, or have huge limits, get there.
+fn drop_what_cannot_matter<L: Record>(
+    log: &mut L,
+    ends: &mut Ends<L::Member>,
+    cost: u64,
+    summed: &mut u64,
+) -> Result<(), Error> {
     if cost <= LIGHT {
-        return;
+        return Ok(());
     }
     // From 1970 on: no time of ours is older.
     let live = Live::count(log, ends, 0, summed);
     let units = live.units.saturating_add(cost);
-    if units > MOST_UNITS {
-        let first_us = live.time_of_unit(log, live.units.saturating_sub(MAX_UNITS));
-        let at_most = if units > MOST_UNITS.saturating_mul(2).saturating_sub(MAX_UNITS) {
-            usize::MAX
-        } else {
-            MAX_TRIM
-        };
-        log.trim(first_us.saturating_sub(1), at_most);
-        ends.oldest = [None, None];
+    if units <= MOST_UNITS {
+        return Ok(());
     }
+    ends.oldest = [None, None];
+    let newest = live.units.saturating_sub(MAX_UNITS.saturating_sub(cost));
+    let first_us = live.time_of_unit(log, newest);
+    if let Some(kept) = newest_from(log, first_us) {
+        // The server frees the others in another thread.
+        let expiry_ms = log.expiry_ms();
+        log.unlink();
+        for (score_us, member) in kept {
+            log.add(score_us, &member, None)?;
+        }
+        if let Some(expiry_ms) = expiry_ms {
+            log.expire_at(expiry_ms);
+        }
+        return Ok(());
+    }
+    let is_urgent = units > MOST_UNITS.saturating_mul(2).saturating_sub(MAX_UNITS);
+    log.trim(first_us.saturating_sub(1), if is_urgent { usize::MAX } else { MAX_TRIM });
+    Ok(())
+}
+
+/// The elements from this time on, oldest first, where these are few and the others are not.
+fn newest_from<L: Record>(log: &mut L, first_us: i64) -> Option<Vec<Scored>> {
+    let few = MAX_TRIM.min(usize::try_from(log.len()).ok()?.checked_sub(MAX_TRIM)?);
+    let mut found = Vec::new();
+    let mut at = log.last_up_to(i64::MAX);
+    while let Some(element) = at.filter(|element| element.score_us >= first_us) {
+        found.push((element.score_us, element.member.as_ref().to_vec()));
+        if found.len() > few {
+            return None;
+        }
+        at = log.prev();
+    }
+    found.reverse();
+    Some(found)
 }
 
 /// Removes the oldest elements that have expired. Answers the oldest ones that are left, as far as they are known.

@@ -75,13 +75,13 @@ def live_quota():
 def live_state():
     with limiter.client.pipeline(transaction=True) as pipeline:
         pipeline.execute_command("SLIDEWIN.PEEK", LIVE, *live_quota(), "WITHQUOTA")
-        pipeline.zrange(LIVE, -1000, -1, withscores=True)
+        pipeline.execute_command("SLIDEWIN.LOG", LIVE, "COUNT", 1000)
         pipeline.time()
-        quota, entries, (seconds, micros) = pipeline.execute(raise_on_error=False)
+        quota, log, (seconds, micros) = pipeline.execute(raise_on_error=False)
     if isinstance(quota, Exception):
         raise quota  # in the module's words, without the pipeline's
-    return jsonify(quota=quota, entries=[(member.decode(), score) for member, score in entries],
-                   now_us=seconds * 1_000_000 + micros)
+    admissions = [{"time_us": time_us, "units": units, "receipt": receipt} for time_us, units, receipt, _ in log]
+    return jsonify(quota=quota, admissions=admissions, now_us=seconds * 1_000_000 + micros)
 
 
 @app.post("/live/check")

@@ -3,7 +3,7 @@
 import re
 import signal
 import socket
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from resource import RLIMIT_FSIZE, prlimit
 
@@ -83,8 +83,9 @@ def stale_replica(version):
 
 @contextmanager
 def loading(version):
-    # It looks at its connections after every 2 MB that it has read.
-    with stock(version, "--key-load-delay", "1000", "--rdbcompression", "no") as server:
+    # Redis 6.2 looks at its connections only after every 2 MB that it has read.
+    interval = () if version == "redis-6.2" else ("--loading-process-events-interval-bytes", "10000")
+    with stock(version, "--key-load-delay", "1000", "--rdbcompression", "no", *interval) as server:
         server.command("""EVAL "for i = 1, 5000 do redis.call('SET', i, string.rep(i, 1000)) end return 1" 0""")
         server.command("SAVE")
         server.kill()
@@ -99,25 +100,45 @@ def slots_missing(version):
         yield server
 
 
+class Pairs:
+    """For each version two nodes: the second has the slot of the key, the first all others. They share them out at the
+    start, which takes two seconds, so that both situations use the same nodes."""
+
+    def __init__(self):
+        self.nodes, self.stack = {}, ExitStack()
+
+    def of(self, version):
+        if version not in self.nodes:
+            first, second = (self.stack.enter_context(stock(version, "--cluster-enabled", "yes")) for _ in range(2))
+            slot = int(first.command(f"CLUSTER KEYSLOT {KEY}")[1:])
+            add_slots(first, [each for each in range(16384) if each != slot])
+            add_slots(second, [slot])
+            meet(first, second)
+            self.nodes[version] = first, second, slot
+        return self.nodes[version]
+
+
+PAIRS = Pairs()
+
+
+@pytest.fixture(scope="module", autouse=True)
+def end_of_the_pairs():
+    with PAIRS.stack:
+        yield
+
+
 @contextmanager
 def elsewhere(version):
-    """A node that has all slots but one, which another node has."""
-    with stock(version, "--cluster-enabled", "yes") as server, stock(version, "--cluster-enabled", "yes") as other:
-        slot = int(server.command(f"CLUSTER KEYSLOT {KEY}")[1:])
-        add_slots(server, [each for each in range(16384) if each != slot])
-        add_slots(other, [slot])
-        meet(server, other)
-        yield server
+    without_it, _, _ = PAIRS.of(version)
+    yield without_it
 
 
 @contextmanager
 def moving(version):
-    with stock(version, "--cluster-enabled", "yes") as server, stock(version, "--cluster-enabled", "yes") as other:
-        add_slots(server, range(16384))
-        meet(server, other)
-        slot = server.command(f"CLUSTER KEYSLOT {KEY}")[1:]
-        assert server.command(f"CLUSTER SETSLOT {slot} MIGRATING {other.command('CLUSTER MYID')}") == "+OK"
-        yield server
+    to, having_it, slot = PAIRS.of(version)
+    assert having_it.command(f"CLUSTER SETSLOT {slot} MIGRATING {to.command('CLUSTER MYID')}") == "+OK"
+    yield having_it
+    assert having_it.command(f"CLUSTER SETSLOT {slot} STABLE") == "+OK"
 
 
 def add_slots(server, slots):

@@ -39,6 +39,18 @@ pub fn debug_module() -> &'static Path {
     })
 }
 
+/// A debug build of the module that bundles at every chance, absolute.
+pub fn tiny_bundles_module() -> &'static Path {
+    static MODULE: OnceLock<PathBuf> = OnceLock::new();
+    MODULE.get_or_init(|| {
+        let mut build = Command::new(cargo());
+        let target_dir = target_dir().join("tiny-bundles");
+        build.args(["build", "--quiet", "--locked", "--features", "tiny-bundles", "--target-dir"]);
+        run(build.arg(&target_dir).current_dir(env!("CARGO_MANIFEST_DIR")));
+        target_dir.join("debug/libslidewin.so")
+    })
+}
+
 /// The redis-cli that came with the server under test, or else the one on PATH.
 pub fn cli() -> PathBuf {
     let beside = server().with_file_name("cli");

@@ -13,12 +13,14 @@ mod client;
 mod clock;
 mod cpu;
 mod exact;
+mod log;
 mod server;
 
 pub use artifacts::{cli, module, subscriber};
 pub use client::{packed, Client};
 pub use clock::Clock;
 pub use exact::within_limit;
+pub use log::{decode, spelled, Admission};
 pub use server::{is_valkey, version, Builder, Server};
 
 use std::time::{Duration, Instant};

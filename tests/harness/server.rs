@@ -49,6 +49,12 @@ impl Builder {
         self
     }
 
+    /// Loads a build of the module that bundles at every chance.
+    pub fn tiny_bundles(mut self) -> Self {
+        self.module = Some(artifacts::tiny_bundles_module);
+        self
+    }
+
     /// Loads one more module behind that one, perhaps with arguments.
     pub fn also_load(self, module: &Path, arguments: &str) -> Self {
         self.arg("--loadmodule").arg(module.to_str().unwrap()).args(arguments)

@@ -109,6 +109,17 @@ const COMMANDS: &[Command] = &[
         key_flags: &["RW", "access", "update"],
     },
     Command {
+        name: "slidewin.log",
+        hint: "key [COUNT n]",
+        summary: "Lists the newest admissions of a key, newest first",
+        complexity: "O(log N + M)",
+        arity: "-2",
+        flags: &["readonly", "module"],
+        categories: &["@read", "@sortedset"],
+        keys: ["1", "1", "1"],
+        key_flags: &["RO", "access"],
+    },
+    Command {
         name: "slidewin.offenders",
         hint: "[COUNT n] [RESET]",
         summary: "Lists the keys that were refused most often lately",
@@ -222,6 +233,7 @@ fn the_server_finds_the_key_of_each_command() {
         "SLIDEWIN.CHECK k 60 5 3600 100 COST 2",
         "SLIDEWIN.PEEK k 60 5 3600 100",
         "SLIDEWIN.REFUND k 17 COST 2",
+        "SLIDEWIN.LOG k COUNT 5",
         "SLIDEWIN.CHECK k 60 5 ID token",
         "SLIDEWIN.REFUND k ID token",
     ] {

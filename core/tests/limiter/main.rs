@@ -12,6 +12,7 @@ mod corpus;
 mod foreign;
 mod huge_costs;
 mod naive;
+mod pairs;
 mod properties;
 mod seeds;
 mod several;
