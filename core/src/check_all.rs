@@ -42,9 +42,6 @@ pub fn check_all<L: Logs + ?Sized>(
     }
     if !full.is_empty() {
         for (nth, (request, outcome)) in requests.iter().zip(&mut each).enumerate() {
-            if outcome.is_repeat {
-                continue;
-            }
             if ahead.get(nth) == Some(&true) {
                 logs.write(nth, |log| {
                     let mut ends = Ends::read(log);
