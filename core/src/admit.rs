@@ -55,7 +55,7 @@ pub(crate) fn admit<L: Record>(
         entry.total = entry.total.wrapping_add(base(random));
         log.add(now_us, entry.encode().as_bytes(), request.mark())?;
         log.expire_at(expiry_ms(now_us, fresh_promise_ms(longest_us, random)));
-        return Ok(Ends { is_single: true, ..Ends::with_last(now_us, entry, [None, None]) });
+        return Ok(Ends { elements: Some(1), ..Ends::with_last(now_us, entry, [None, None]) });
     };
 
     let is_place = fit_us > now_us;

@@ -114,7 +114,7 @@ pub(crate) fn has_room<L: Log>(
 /// its total. A larger log holds its entries in bundles, which have other names.
 fn is_certainly_full<L: Log>(log: &mut L, ends: &Ends<L::Member>, now_us: i64, request: &Request) -> bool {
     let Some((last_us, last)) = ends.last_entry.filter(|_| ends.foreign_after_it == 0) else { return false };
-    let elements = log.len();
+    let Some(elements) = ends.elements else { return false };
     elements < bundle::LEAST_ELEMENTS
         && request.windows.as_slice().iter().any(|window| {
             let room = window.limit.checked_sub(request.cost).filter(|&room| room < elements);

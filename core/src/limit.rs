@@ -97,6 +97,7 @@ impl Request {
     /// The receipt of the admission that this request is a repeat of: its ID is remembered for as long as that admission
     /// counts in the longest window.
     pub(crate) fn repeated(&self, log: &mut impl Log, now_us: i64) -> Option<i64> {
-        self.id.and_then(|id| id.admitted_after(log, now_us.saturating_sub(self.windows.longest_us())))
+        let since_us = now_us.saturating_sub(self.windows.longest_us());
+        self.id.as_ref().and_then(|id| id.admitted_after(log, since_us))
     }
 }
