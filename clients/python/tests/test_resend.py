@@ -10,7 +10,6 @@ from limits.storage import storage_from_string
 from redis.asyncio.cluster import RedisCluster as AsyncRedisCluster
 from redis.cluster import RedisCluster
 
-
 import slidewin.asyncio
 import slidewin.limits
 from slidewin import Slidewin
@@ -109,6 +108,7 @@ async def test_limits_asyncio(lossy, client):
         lambda: slidewin.asyncio.Slidewin(redis.asyncio.Redis()),
         lambda: Slidewin(redis.Redis(), retry=redis.Redis().get_retry()),
         lambda: Slidewin(redis.Redis(retry=None, retry_on_error=[ConnectionError])),
+        lambda: storage_from_string("slidewin://127.0.0.1:1", connection_pool=redis.Redis().connection_pool),
     ],
 )
 async def test_a_client_that_would_is_refused(make):
