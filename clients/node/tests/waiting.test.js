@@ -67,7 +67,7 @@ for (const name of ['ioredis 5', 'ioredis 6']) {
       wires.push(wire);
       natMap[`127.0.0.1:${node.port}`] = { host: '127.0.0.1', port: wire.port };
     }
-    const client = await kinds[name].cluster(t, nodes, { retryDelayOnFailover: 100, natMap });
+    const client = await kinds[name].cluster(t, nodes, { retryDelayOnFailover: 100, slotsRefreshInterval: 0, natMap });
     const slidewin = new Slidewin(client, { ids: true });
     await until('connected', () => slidewin.peek('user', minute).catch(() => null));
     const cut = { set cutBeforeReply(cut) { for (const wire of wires) wire.cutBeforeReply = cut; } };
