@@ -215,7 +215,8 @@ fn log_says_which_admission_has_which_id() {
         let listed: Vec<(i64, i64, i64, String)> = con.call(&format!("SLIDEWIN.LOG k COUNT {count}"));
         assert_eq!(listed, expected[..count]);
     }
-    // A mark that lost its entry is nobody's.
+    // A mark that has lost its entry is nobody's.
+    assert_eq!(con.call::<i64>(&format!("ZADD k {} #lost {} #later", at_us(-1), at_us(9))), 2);
     assert_eq!(con.call::<i64>(&format!("ZADD k {} #b", at_us(1))), 1);
     assert_eq!(con.call::<i64>("ZREM k #a"), 1);
     let listed: Vec<(i64, i64, i64, String)> = con.call("SLIDEWIN.LOG k");
