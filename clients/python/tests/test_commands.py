@@ -118,6 +118,21 @@ def test_mcheck_over_two_slots(limiter, kind):
     assert limiter.log("ann") == []
 
 
+@pytest.mark.parametrize("kind", ["cluster"])
+def test_each_call_goes_straight_to_its_node(limiter, cluster, kind):
+    limiter.log("k")  # the client learns the commands
+    for node in cluster.nodes:
+        node.command("CONFIG RESETSTAT")
+    for number in range(10):
+        key = f"{{{number}}}"
+        limiter.check(key, 60, 9, id="request 1")
+        limiter.mcheck([(key, 60, 9), (key + ":2", 60, 9)])
+        limiter.reserve(key, 0, 60, 9)
+        limiter.refund(key, id="request 1")
+        assert len(limiter.log(key)) == 2
+    assert not any("MOVED" in node.command("INFO errorstats") for node in cluster.nodes)
+
+
 def test_reserve(limiter):
     now = limiter.reserve("k", 0, 60, 1)
     assert now and now.wait_ms == 0
