@@ -59,9 +59,9 @@ fn slowest(admissions: usize, units: u64) {
         clock.advance_ms(by_ms);
         ahead_ms.set(ahead_ms.get() + by_ms);
     };
-    // One at 0 s, half of the others at 1,000 s, the rest at 2,000 s, each for ten hours; the key for longer.
+    // One at 0 s, half of the others at 600 s, the rest at 1,300 s, each for ten hours; the key for 38,250 s at least.
     assert_eq!(con.check("log 10h 10000000"), 1);
-    for at_ms in [1_000_000, 2_000_000] {
+    for at_ms in [600_000, 1_300_000] {
         advance_to(at_ms);
         for _ in 0..admissions / 20_000 {
             con.raw(&[b"EVAL", ADMIT, b"1", b"log", units.to_string().as_bytes()]).unwrap();
@@ -73,9 +73,9 @@ fn slowest(admissions: usize, units: u64) {
     let calls = calls();
     // What has expired at that time, and how many must be left after the calls, new ones included.
     let states = [
-        (36_500_000, "one expired", entries - 50..entries + 200),
-        (37_500_000, "half expired", entries / 2..entries - 4_000),
-        (39_000_000, "all expired", 1..200),
+        (36_300_000, "one expired", entries - 50..entries + 200),
+        (37_000_000, "half expired", entries / 2..entries - 4_000),
+        (37_900_000, "all expired", 1..200),
     ];
     for (at_ms, state, left) in states {
         advance_to(at_ms);

@@ -19,10 +19,11 @@ enum Step {
     /// So many calls, so far apart.
     Burst(usize, i64, u64),
     Check(usize, u64, u64),
-    /// A member of somebody else at the time of an admission, or beside it; before or after it in the order of members.
-    Add(Index, i64, bool),
-    /// Somebody takes a member of theirs away.
-    Remove(Index),
+    /// A member of somebody else at the time of an admission, or of the newest one, or beside it; before or after it in
+    /// the order of members.
+    Add(Option<Index>, i64, bool),
+    /// Somebody takes the newest member of theirs away.
+    Remove,
     Refund(Index),
     /// The clock steps back to the time of an admission, or beside it.
     Back(Index, i64),
@@ -35,8 +36,8 @@ fn step() -> impl Strategy<Value = Step> {
         3 => us.prop_map(Step::Advance),
         4 => (8..60_usize, every_us, 30..300_u64).prop_map(|(calls, every, limit)| Step::Burst(calls, every, limit)),
         4 => (0..WINDOWS.len(), 1..300_u64, 1..4_u64).prop_map(|(window, limit, cost)| Step::Check(window, limit, cost)),
-        6 => (any::<Index>(), -1..=1_i64, any::<bool>()).prop_map(|(nth, off, first)| Step::Add(nth, off, first)),
-        2 => any::<Index>().prop_map(Step::Remove),
+        6 => (any::<Option<Index>>(), -1..=1_i64, any::<bool>()).prop_map(|(nth, off, first)| Step::Add(nth, off, first)),
+        2 => Just(Step::Remove),
         4 => any::<Index>().prop_map(Step::Refund),
         2 => (any::<Index>(), -1..=1_i64).prop_map(|(nth, off)| Step::Back(nth, off)),
     ]
@@ -97,7 +98,9 @@ impl Run<'_> {
             Step::Add(nth, off_us, first) => {
                 let ours = ours(&self.con.log("k0"));
                 // Never later than now: that would be a clock that steps.
-                let at_us = if ours.is_empty() { i64::MAX } else { nth.get(&ours).time_us + off_us };
+                let newest = ours.len().saturating_sub(1);
+                let nth = nth.filter(|_| newest > 0).map_or(newest, |nth| nth.index(newest));
+                let at_us = ours.get(nth).map_or(i64::MAX, |one| one.time_us + off_us);
                 let at_us = at_us.min(self.clock.now_us());
                 let name = format!("{}{}", if first { '!' } else { 'x' }, self.story.len());
                 writeln!(self.story, "ZADD {name} at {}", at_us - Clock::START_US).unwrap();
@@ -107,11 +110,11 @@ impl Run<'_> {
                 self.con.call::<()>(&format!("PEXPIREAT k0 {expiry_ms}"));
                 Ok(())
             }
-            Step::Remove(nth) => {
+            Step::Remove => {
                 let theirs = theirs(&self.con.log("k0"));
-                if !theirs.is_empty() {
-                    writeln!(self.story, "ZREM {}", nth.get(&theirs).0).unwrap();
-                    self.con.call::<()>(&format!("ZREM k0 {}", nth.get(&theirs).0));
+                if let Some((member, _)) = theirs.last() {
+                    writeln!(self.story, "ZREM {member}").unwrap();
+                    self.con.call::<()>(&format!("ZREM k0 {member}"));
                 }
                 Ok(())
             }
