@@ -3,8 +3,9 @@ import { slidewinOf } from './index.js';
 
 // `continueExceeding`: a refused call takes the whole limit, as one entry, so that only a window of silence gives it
 // back. One script, since a call that came between DEL and CHECK would be admitted. A limit of 0 has nothing to take.
+// The first CHECK has the options that follow the limit.
 const CONTINUE_EXCEEDING = `
-local reply = redis.call('SLIDEWIN.CHECK', KEYS[1], ARGV[1], ARGV[2], 'WITHQUOTA')
+local reply = redis.call('SLIDEWIN.CHECK', KEYS[1], unpack(ARGV))
 if reply[1] > 0 or reply[4] < 0 then return reply end
 redis.call('DEL', KEYS[1])
 reply = redis.call('SLIDEWIN.CHECK', KEYS[1], ARGV[1], ARGV[2], 'COST', ARGV[2], 'FORCE', 'WITHQUOTA')
@@ -50,8 +51,9 @@ export function slidewinStore(client, { prefix = 'slidewin:' } = {}) {
 
     async #check(key, limits) {
       if (!this.#options.continueExceeding) return slidewin.check(key, limits);
-      const command = ['EVAL', CONTINUE_EXCEEDING, '1', key, limits.window, String(limits.limit)];
-      return decisionOf(await slidewin.send(key, false, command));
+      const id = slidewin.makeId();
+      const check = [limits.window, String(limits.limit), ...(id ? ['ID', id] : []), 'WITHQUOTA'];
+      return decisionOf(await slidewin.send(key, false, ['EVAL', CONTINUE_EXCEEDING, '1', key, ...check]));
     }
 
     // `ban` needs to know how often a client was refused: that is counted in a key of its own, to the ban and no further.

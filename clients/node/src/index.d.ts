@@ -6,6 +6,9 @@ export type Client =
 /** Text, or bytes. */
 export type Key = string | Buffer;
 
+/** 1 to 63 bytes. */
+export type Id = string | Buffer;
+
 /** Seconds as a number, or text with a unit: `250ms`, `30s`, `5m`, `24h`, `7d`. */
 export type Duration = string | number;
 
@@ -47,6 +50,33 @@ export interface CheckOptions {
   force?: boolean;
   /** Asks for a receipt. */
   receipt?: boolean;
+  /** Names the request: the same again takes nothing, and is answered as the first was. Not with `resolution`. */
+  id?: Id;
+}
+
+/** A key and one of its limits, for `mcheck`. */
+export interface KeyLimit extends Limit {
+  key: Key;
+}
+
+/** A place in line. */
+export interface Place {
+  /** What `refund` takes to give the place back; 0 if the wait would be too long, and nothing was recorded. */
+  receipt: number;
+  /** How long to wait before going ahead, or how long it would have been: 0 for now, -1 for never. */
+  waitMs: number;
+}
+
+/** An admission of a key. */
+export interface Admission {
+  /** When it is recorded, since the epoch. */
+  timeUs: number;
+  /** What is left of it. */
+  units: number;
+  /** What `refund` takes; 0 if several admissions share the entry. */
+  receipt: number;
+  /** Empty if the call had none. */
+  id: string;
 }
 
 /** A key with many refusals lately: how many, and by how much that may be too high. */
@@ -61,6 +91,8 @@ export interface Options {
   timeoutMs?: number;
   /** For how long after a call without an answer the next ones fail at once, without asking: 0 unless given. */
   pauseMs?: number;
+  /** `check`, `mcheck` and `reserve` get an ID of their own, where the call gives none. So they count once, also through a client that sends commands again. */
+  ids?: boolean;
   /** Accept a client that sends a command again after a lost connection: such a call can be counted twice. */
   allowResend?: boolean;
 }
@@ -70,7 +102,7 @@ export interface Options {
  * connection, arrive as the client's own error.
  */
 export class Slidewin {
-  /** Throws a TypeError for a client that sends commands twice: see `allowResend`. */
+  /** Throws a TypeError for a client that sends commands twice: see `ids` and `allowResend`. */
   constructor(client: Client, options?: Options);
 
   /** SLIDEWIN.CHECK: admits and records, or refuses and changes nothing. All limits must hold. */
@@ -79,8 +111,20 @@ export class Slidewin {
   /** SLIDEWIN.PEEK: what `check` would answer now. It changes nothing. In a cluster of node-redis a replica may answer. */
   peek(key: Key, limits: Limit | readonly Limit[], options?: { cost?: number }): Promise<Decision>;
 
-  /** SLIDEWIN.REFUND: gives back what the admission of this receipt took, or `cost` units of it. Answers the units given back. */
-  refund(key: Key, receipt: number, options?: { cost?: number }): Promise<number>;
+  /** SLIDEWIN.MCHECK: admits the call and records it in each key, or refuses it and records it in none. In a cluster the keys need a common hash tag. */
+  mcheck(limits: readonly KeyLimit[], options?: { cost?: number; force?: boolean; id?: Id }): Promise<Decision>;
+
+  /** SLIDEWIN.RESERVE: takes the earliest place in line, if it is at most `maxWait` away: 0, or up to the longest window. */
+  reserve(key: Key, maxWait: Duration, limits: Limit | readonly Limit[], options?: { cost?: number; id?: Id }): Promise<Place>;
+
+  /** SLIDEWIN.REFUND: gives back what the admission of this receipt or ID took, or `cost` units of it. Answers the units given back. */
+  refund(key: Key, receiptOrId: number | { id: Id }, options?: { cost?: number }): Promise<number>;
+
+  /** SLIDEWIN.LOG: the newest admissions, newest first; 10 unless `count` says how many. In a cluster of node-redis a replica may answer. */
+  log(key: Key, options?: { count?: number }): Promise<Admission[]>;
+
+  /** A new ID with `ids: true`, else undefined: for a command of your own. */
+  makeId(): string | undefined;
 
   /** DEL: forgets all that was admitted. Answers whether there was anything. */
   reset(key: Key): Promise<boolean>;

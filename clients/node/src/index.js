@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { connectionOf } from './client.js';
 import { decisionOf } from './decision.js';
 
@@ -18,19 +19,38 @@ export class Slidewin {
   #pauseMs;
   #pausedUntil = 0;
   #lastError;
+  #ids;
+  #resends;
 
-  constructor(client, { timeoutMs = 0, pauseMs = 0, allowResend = false } = {}) {
+  constructor(client, { timeoutMs = 0, pauseMs = 0, ids = false, allowResend = false } = {}) {
     this.#connection = connectionOf(client);
     this.#timeoutMs = timeoutMs;
     this.#pauseMs = pauseMs;
-    if (this.#connection.resends && !allowResend) throw new TypeError(RESENDS);
+    this.#ids = ids;
+    this.#resends = this.#connection.resends && !allowResend;
+    if (this.#resends && !ids) throw new TypeError(RESENDS);
   }
 
-  async check(key, limits, { cost, resolution, force, receipt } = {}) {
+  async check(key, limits, { cost, resolution, force, receipt, id } = {}) {
+    if (resolution === undefined) id ??= this.makeId();
+    else this.#refuseResending('a check with a resolution');
     const command = ['SLIDEWIN.CHECK', key, ...pairs(limits), ...option('COST', cost), ...option('RESOLUTION', resolution)];
     if (force) command.push('FORCE');
     if (receipt) command.push('RECEIPT');
-    return decisionOf(await this.send(key, false, [...command, 'WITHQUOTA']));
+    return decisionOf(await this.send(key, false, [...command, ...idOption(id), 'WITHQUOTA']));
+  }
+
+  async mcheck(limits, { cost, force, id = this.makeId() } = {}) {
+    const triples = limits.flatMap((limit) => [limit.key, ...pairs(limit)]);
+    const command = ['SLIDEWIN.MCHECK', String(limits.length), ...triples, ...option('COST', cost)];
+    if (force) command.push('FORCE');
+    return decisionOf(await this.send(triples[0] ?? '', false, [...command, ...idOption(id), 'WITHQUOTA']));
+  }
+
+  async reserve(key, maxWait, limits, { cost, id = this.makeId() } = {}) {
+    const command = ['SLIDEWIN.RESERVE', key, String(maxWait), ...pairs(limits), ...option('COST', cost), ...idOption(id)];
+    const [receipt, waitMs] = (await this.send(key, false, command)).map(Number);
+    return { receipt, waitMs };
   }
 
   async peek(key, limits, { cost } = {}) {
@@ -38,8 +58,16 @@ export class Slidewin {
     return decisionOf(await this.send(key, true, command));
   }
 
-  async refund(key, receipt, { cost } = {}) {
-    return Number(await this.send(key, false, ['SLIDEWIN.REFUND', key, String(receipt), ...option('COST', cost)]));
+  async refund(key, receiptOrId, { cost } = {}) {
+    if (cost !== undefined) this.#refuseResending('a refund with a cost');
+    const named = typeof receiptOrId === 'object' ? idOption(receiptOrId.id) : [String(receiptOrId)];
+    return Number(await this.send(key, false, ['SLIDEWIN.REFUND', key, ...named, ...option('COST', cost)]));
+  }
+
+  async log(key, { count = 10 } = {}) {
+    const rows = await this.send(key, true, ['SLIDEWIN.LOG', key, 'COUNT', String(count)]);
+    return rows.map(([timeUs, units, receipt, id]) =>
+      ({ timeUs: Number(timeUs), units: Number(units), receipt: Number(receipt), id }));
   }
 
   async reset(key) {
@@ -54,6 +82,16 @@ export class Slidewin {
       .map(([key, refused, tooHighBy]) => ({ key, refused: Number(refused), tooHighBy: Number(tooHighBy) }))
       .sort((one, other) => other.refused - one.refused)
       .slice(0, count);
+  }
+
+  /** An ID for one call, if calls have IDs. */
+  makeId() {
+    return this.#ids ? randomUUID() : undefined;
+  }
+
+  // What cannot have an ID does not go through a client that could send it twice.
+  #refuseResending(call) {
+    if (this.#resends) throw new TypeError(`this client may send a command twice, and ${call} would count twice: ${SEND_ONCE}`);
   }
 
   /** Any command that works on this key, with the same limits on waiting. */
@@ -83,9 +121,11 @@ export function slidewinOf(clientOrSlidewin) {
   return clientOrSlidewin instanceof Slidewin ? clientOrSlidewin : new Slidewin(clientOrSlidewin);
 }
 
+const SEND_ONCE = 'make the client with maxRetriesPerRequest: 0 (ioredis) or retryDelayOnFailover: 0 (a Cluster of '
+  + 'ioredis), or pass allowResend: true';
+
 const RESENDS = 'this client sends a command again when the connection is lost before the reply has come, '
-  + 'and the second one would be counted too. Make it with maxRetriesPerRequest: 0 (ioredis) or '
-  + 'retryDelayOnFailover: 0 (a Cluster of ioredis), or pass allowResend: true';
+  + `and the second one would be counted too. Pass ids: true, so that it counts once, or ${SEND_ONCE}`;
 
 function pairs(limits) {
   return [limits].flat().flatMap(({ window, limit }) => [String(window), String(limit)]);
@@ -93,6 +133,10 @@ function pairs(limits) {
 
 function option(name, value) {
   return value === undefined ? [] : [name, String(value)];
+}
+
+function idOption(id) {
+  return id === undefined ? [] : ['ID', id]; // which may be bytes
 }
 
 // Each client has error classes of its own; what the server answered begins with a code in upper case.

@@ -2,11 +2,12 @@ import { decisionOf } from './decision.js';
 import { slidewinOf } from './index.js';
 
 // A block is not a sliding window: it begins with the first refusal, and the count starts anew when it ends. One script,
-// since nothing may come between the refusal and the block. The reply is that of SLIDEWIN.CHECK.
+// since nothing may come between the refusal and the block. The reply is that of SLIDEWIN.CHECK, which has the options
+// that follow the third argument.
 const BLOCKING_CHECK = `
 local left = redis.call('PTTL', KEYS[2])
 if left <= 0 then
-  local reply = redis.call('SLIDEWIN.CHECK', KEYS[1], ARGV[1], ARGV[2], 'WITHQUOTA')
+  local reply = redis.call('SLIDEWIN.CHECK', KEYS[1], ARGV[1], ARGV[2], unpack(ARGV, 4))
   if reply[1] > 0 then return reply end
   left = tonumber(ARGV[3])
   redis.call('SET', KEYS[2], '', 'PX', left)
@@ -45,7 +46,8 @@ export class SlidewinThrottlerStorage {
 
   async #checkOrBlock(key, ttl, limit, blockDuration) {
     const keys = [key, `${key}:blocked`];
-    const values = [`${ttl}ms`, limit, Math.ceil(blockDuration)].map(String);
+    const id = this.#slidewin.makeId();
+    const values = [`${ttl}ms`, limit, Math.ceil(blockDuration), ...(id ? ['ID', id] : []), 'WITHQUOTA'].map(String);
     return decisionOf(await this.#slidewin.send(key, false, ['EVAL', BLOCKING_CHECK, '2', ...keys, ...values]));
   }
 }

@@ -7,7 +7,70 @@ import { startCluster, startSentinel, startServer } from './servers.js';
 
 const minute = { window: '1m', limit: 3 };
 
+async function testIds(slidewin, key) {
+  const many = { window: '1m', limit: 10 };
+  const first = await slidewin.check(key, many, { cost: 2, receipt: true, id: 'request 1' });
+  const again = await slidewin.check(key, many, { cost: 2, receipt: true, id: 'request 1' });
+  assert.deepEqual([again.admitted, again.receipt, again.windows[0].remaining], [true, first.receipt, 8]);
+  await slidewin.check(key, many, { resolution: '10ms' });
+  await slidewin.check(key, many, { id: Buffer.from([0xff, 0xfe]) });
+  assert.equal((await slidewin.check(key, many, { id: Buffer.from([0xff, 0xfd]) })).windows[0].remaining, 5, 'another ID');
+
+  const log = await slidewin.log(key);
+  assert.equal(log.length, 4);
+  const [shared, named] = log.slice(2);
+  assert.deepEqual(named, { timeUs: named.timeUs, units: 2, receipt: first.receipt, id: 'request 1' });
+  assert.deepEqual(shared, { timeUs: shared.timeUs, units: 1, receipt: 0, id: '' });
+  assert.ok(Math.abs(named.timeUs / 1000 - Date.now()) < 30_000, `${named.timeUs} µs`);
+  assert.deepEqual(await slidewin.log(key, { count: 1 }), log.slice(0, 1));
+
+  assert.equal(await slidewin.refund(key, { id: 'request 1' }, { cost: 1 }), 1);
+  assert.equal(await slidewin.refund(key, { id: 'request 1' }), 1);
+  assert.equal(await slidewin.refund(key, { id: 'request 1' }), 0);
+  assert.equal((await slidewin.peek(key, many)).windows[0].remaining, 7);
+  assert.deepEqual(await slidewin.log(`${key}:none`), []);
+  await assert.rejects(slidewin.check(key, many, { id: 'x'.repeat(64) }), /ERR ID must be 1 to 63 bytes/);
+  await assert.rejects(slidewin.check(key, many, { id: 'x', resolution: 1 }), /ERR RESOLUTION and ID exclude each other/);
+}
+
+async function testSeveralKeys(slidewin, key) {
+  const [user, address] = [{ key: `{${key}}:user`, window: '1m', limit: 3 }, { key: `{${key}}:ip`, window: 3600, limit: 2 }];
+  const left = async () => (await Promise.all([user, address].map((limit) => slidewin.peek(limit.key, limit))))
+    .map(({ windows: [window] }) => window.remaining);
+  const first = await slidewin.mcheck([user, address, { ...user, window: '1h', limit: 9 }], { id: 'request 1' });
+  assert.equal(first.admitted, true);
+  assert.deepEqual(first.windows.map(({ limit, remaining }) => [limit, remaining]), [[3, 2], [2, 1], [9, 8]]);
+  assert.equal((await slidewin.mcheck([user, address], { id: 'request 1' })).admitted, true);
+  assert.deepEqual(await left(), [2, 1], 'the same ID twice');
+  const refused = await slidewin.mcheck([user, address], { cost: 2 });
+  assert.deepEqual([refused.admitted, refused.receipt], [false, 0]);
+  assert.deepEqual(await left(), [2, 1], 'nothing was recorded in the key that had room');
+  assert.equal((await slidewin.mcheck([user, address], { cost: 2, force: true })).admitted, true);
+  assert.deepEqual(await left(), [0, 0]);
+  await assert.rejects(slidewin.mcheck([]), /ERR (wrong number of arguments|numkeys must be)/);
+}
+
+async function testPlaces(slidewin, key) {
+  const one = { window: '1m', limit: 1 };
+  const now = await slidewin.reserve(key, 0, one);
+  assert.ok(now.receipt > 2 ** 50 && now.waitMs === 0, JSON.stringify(now));
+  const later = await slidewin.reserve(key, '1m', [one, { window: '1h', limit: 5 }], { id: 'request 1' });
+  assert.ok(later.receipt > now.receipt && later.waitMs > 50_000 && later.waitMs <= 60_000, JSON.stringify(later));
+  assert.equal((await slidewin.reserve(key, '1m', one, { id: 'request 1' })).receipt, later.receipt, 'the same place');
+  const tooLong = await slidewin.reserve(key, 10, one);
+  assert.ok(tooLong.receipt === 0 && tooLong.waitMs > 100_000, JSON.stringify(tooLong));
+  assert.deepEqual(await slidewin.reserve(key, 10, one, { cost: 2 }), { receipt: 0, waitMs: -1 });
+  assert.equal((await slidewin.check(key, { window: '1m', limit: 5 })).admitted, false, 'the line goes first');
+  assert.equal(await slidewin.refund(key, later.receipt), 1);
+  assert.equal((await slidewin.check(key, { window: '1m', limit: 5 })).admitted, true);
+}
+
 async function testCommands(slidewin, key) {
+  await testIds(slidewin, `${key}:ids`);
+  await testSeveralKeys(slidewin, key);
+  await testPlaces(slidewin, `${key}:places`);
+  await slidewin.offenders({ reset: true });
+
   const first = await slidewin.check(key, minute);
   assert.equal(first.admitted, true);
   assert.equal(first.receipt, 0);
@@ -66,6 +129,9 @@ for (const [name, { one, cluster, sentinel }] of Object.entries(kinds)) {
     assert.equal(admitted.filter((decision) => decision.admitted).length, 60);
     const stats = await Promise.all(nodes.map((node) => node.command('INFO errorstats')));
     assert.ok(!stats.some((text) => text.includes('MOVED')), 'a node had to send a client elsewhere');
+    const twoSlots = [{ key: 'ann', ...minute }, { key: '10.0.0.1', ...minute }];
+    await assert.rejects(slidewin.mcheck(twoSlots), /CROSSSLOT/);
+    assert.deepEqual(await slidewin.log('ann'), []);
   });
 }
 

@@ -13,7 +13,7 @@ import { SlidewinThrottlerStorage } from 'slidewin/nestjs';
 const client = createClient();
 new Slidewin(createClientPool());
 new Slidewin(createCluster({ rootNodes: [] }));
-new Slidewin(createSentinel({ name: 'main', sentinelRootNodes: [] }), { allowResend: true });
+new Slidewin(createSentinel({ name: 'main', sentinelRootNodes: [] }), { ids: true });
 new Slidewin(new Redis(), { timeoutMs: 50, pauseMs: 1000 });
 const slidewin = new Slidewin(new Cluster([]));
 
@@ -23,6 +23,11 @@ const standing: Standing = decision.windows[0]!;
 const numbers: number[] = [standing.limit, standing.remaining, standing.retryAfterMs, standing.resetAfterMs, standing.oldestAfterMs,
   decision.receipt, decision.retryAfterMs, await slidewin.refund(Buffer.from('k'), decision.receipt, { cost: 1 })];
 const booleans: boolean[] = [decision.admitted, await slidewin.reset('k'), new NoAnswerError('late').paused];
+const several: Decision = await slidewin.mcheck([{ key: 'a', window: 1, limit: 1 }, { key: Buffer.from('b'), window: '1m', limit: 1 }] as const,
+  { cost: 2, force: true, id: 'x' });
+(await slidewin.log('k', { count: 3 })).map(({ timeUs, units, receipt, id }) => id.length + timeUs + units + receipt);
+const { receipt, waitMs } = await slidewin.reserve('k', '5s', { window: 1, limit: 1 }, { cost: 2, id: Buffer.from('x') });
+numbers.push(receipt, waitMs, several.receipt, await slidewin.refund('k', { id: 'x' }));
 (await slidewin.offenders({ count: 3, reset: true })).map(({ key, refused, tooHighBy }) => key.length + refused + tooHighBy);
 await slidewin.send('k', true, ['TTL', 'k']);
 export { booleans, numbers };
@@ -33,6 +38,8 @@ await slidewin.check('user:42');
 await slidewin.check('user:42', { window: '1m', limit: '10' });
 // @ts-expect-error PEEK has no receipt
 await slidewin.peek('user:42', { window: '1m', limit: 10 }, { receipt: true });
+// @ts-expect-error a key of MCHECK has one limit
+await slidewin.mcheck([{ key: 'a', limits: [] }]);
 // @ts-expect-error no client
 new Slidewin({});
 

@@ -8,6 +8,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "tests/clients"))
 
 import pytest
 import redis
+from lossy import Lossy
 from redis.asyncio.sentinel import Sentinel as AsyncSentinelClient
 from redis.sentinel import Sentinel as SentinelClient
 from servers import Cluster, Sentinel, Server
@@ -64,6 +65,31 @@ def sentinel(the_sentinel):
 def client(server):
     """Plain redis-py, to look at what is in the server."""
     return redis.Redis.from_url(server.url)
+
+
+@pytest.fixture
+def lossy(server):
+    with Lossy(server.port) as lossy:
+        yield lossy
+
+
+@pytest.fixture
+def ways(cluster):
+    """A lossy way to each node."""
+    ways = {node.port: Lossy(node.port) for node in cluster.nodes}
+    yield ways
+    for way in ways.values():
+        way.__exit__()
+
+
+@pytest.fixture
+def lossy_cluster(cluster, ways):
+    """The options of a cluster's client that goes to each node by a lossy way."""
+    return {
+        "host": "127.0.0.1",
+        "port": cluster.nodes[0].port,
+        "address_remap": lambda address: ("127.0.0.1", ways[address[1]].port if address[1] in ways else address[1]),
+    }
 
 
 class Awaited:

@@ -5,14 +5,17 @@ import socket
 import threading
 from contextlib import suppress
 
-CHECK = re.compile(rb"\*\d+\r\n\$14\r\nSLIDEWIN\.CHECK\r\n")
+TAKES = re.compile(rb"\*\d+\r\n\$\d+\r\nSLIDEWIN\.(CHECK|MCHECK|RESERVE|REFUND)\r\n")
 ECHO = b"*2\r\n$4\r\nECHO\r\n$4\r\nlost\r\n"
 
 
 class Lossy:
-    """A port that leads to the server's. SLIDEWIN.CHECK is carried out, and then the connection ends without a reply."""
+    """A port that leads to the server's. A call that takes or gives back units is carried out, and then the connection
+    ends without a reply. `losses` is how many more replies are lost.
+    """
 
-    def __init__(self, port):
+    def __init__(self, port, losses=1000):
+        self.losses = losses
         self._target = ("127.0.0.1", port)
         self._listener = socket.create_server(("127.0.0.1", 0))
         self.port = self._listener.getsockname()[1]
@@ -29,11 +32,11 @@ class Lossy:
             threading.Thread(target=self._requests, args=(near, far, losing), daemon=True).start()
             threading.Thread(target=self._replies, args=(near, far, losing), daemon=True).start()
 
-    @staticmethod
-    def _requests(near, far, losing):
+    def _requests(self, near, far, losing):
         with near, far, suppress(OSError):  # the other direction may have ended it
             while request := near.recv(65536):
-                if CHECK.search(request):
+                if self.losses and TAKES.search(request):
+                    self.losses -= 1
                     losing.set()
                     request += ECHO
                 far.sendall(request)
@@ -47,7 +50,7 @@ class Lossy:
                     near.sendall(reply)
                     continue
                 swallowed += reply
-                if b"lost" in swallowed:  # the server has come to what was sent behind the CHECK
+                if b"lost" in swallowed:  # the server has come to what was sent behind the call
                     near.shutdown(socket.SHUT_RDWR)
                     return
 

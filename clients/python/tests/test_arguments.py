@@ -36,6 +36,13 @@ def test_durations(given, sent):
         (arguments.peek("k", 0.5, 5, ("1h", 9), cost=2), "SLIDEWIN.PEEK k 0.500000 5 1h 9 COST 2 WITHQUOTA"),
         (arguments.refund("k", 17), "SLIDEWIN.REFUND k 17"),
         (arguments.refund("k", 17, 2), "SLIDEWIN.REFUND k 17 COST 2"),
+        (arguments.refund("k", cost=2, token="t"), "SLIDEWIN.REFUND k ID t COST 2"),
+        (arguments.check("k", "1m", 5, token="t"), "SLIDEWIN.CHECK k 1m 5 COST 1 RECEIPT ID t WITHQUOTA"),
+        (arguments.mcheck([("a", "1m", 5), ("b", 0.5, 9)], cost=2, token="t"),
+         "SLIDEWIN.MCHECK 2 a 1m 5 b 0.500000 9 COST 2 ID t WITHQUOTA"),
+        (arguments.mcheck([("a", "1m", 5)], force=True), "SLIDEWIN.MCHECK 1 a 1m 5 COST 1 FORCE WITHQUOTA"),
+        (arguments.reserve("k", 0, "1s", 5, ("1h", 9), token="t"), "SLIDEWIN.RESERVE k 0 1s 5 1h 9 COST 1 ID t"),
+        (arguments.log("k", 3), "SLIDEWIN.LOG k COUNT 3"),
         (arguments.offenders(), "SLIDEWIN.OFFENDERS COUNT 10"),
         (arguments.offenders(3, reset=True), "SLIDEWIN.OFFENDERS COUNT 3 RESET"),
     ],
@@ -47,6 +54,12 @@ def test_commands(command, sent):
 def test_a_window_without_its_limit():
     with pytest.raises(TypeError, match="each window needs its limit"):
         arguments.check("k", "1m", 5, ("1h",))
+
+
+@pytest.mark.parametrize("named", [{}, {"receipt": 17, "token": "t"}])
+def test_a_refund_of_nothing_or_of_two(named):
+    with pytest.raises(TypeError, match="a receipt or an ID, and not both"):
+        arguments.refund("k", **named)
 
 
 def test_a_limit_that_is_no_int():

@@ -7,19 +7,12 @@ import pytest
 import redis
 import redis.asyncio
 from limits.storage import storage_from_string
-from lossy import Lossy
 from redis.asyncio.cluster import RedisCluster as AsyncRedisCluster
 from redis.cluster import RedisCluster
 
 import slidewin.asyncio
 import slidewin.limits
 from slidewin import Slidewin
-
-
-@pytest.fixture
-def lossy(server):
-    with Lossy(server.port) as lossy:
-        yield lossy
 
 
 def entries(client):
@@ -45,19 +38,6 @@ async def test_asyncio(lossy, client):
         await limiter.check("k", 60, 100)
     await limiter.aclose()
     assert entries(client) == [1]
-
-
-@pytest.fixture
-def lossy_cluster(cluster):
-    """The options of a cluster's client that goes to each node by a lossy way."""
-    ways = {node.port: Lossy(node.port) for node in cluster.nodes}
-    yield {
-        "host": "127.0.0.1",
-        "port": cluster.nodes[0].port,
-        "address_remap": lambda address: ("127.0.0.1", ways[address[1]].port if address[1] in ways else address[1]),
-    }
-    for way in ways.values():
-        way.__exit__()
 
 
 def cluster_entries(cluster):
@@ -126,12 +106,11 @@ async def test_limits_asyncio(lossy, client):
     [
         lambda: Slidewin(redis.Redis()),
         lambda: slidewin.asyncio.Slidewin(redis.asyncio.Redis()),
-        lambda: Slidewin.from_url("redis://127.0.0.1", retry=None, retry_on_error=[ConnectionError]),
-        lambda: storage_from_string("slidewin://127.0.0.1:1", retry=redis.Redis().get_retry()),
-        lambda: storage_from_string("async+slidewin://127.0.0.1:1", retry=redis.asyncio.Redis().get_retry()),
+        lambda: Slidewin(redis.Redis(), retry=redis.Redis().get_retry()),
+        lambda: Slidewin(redis.Redis(retry=None, retry_on_error=[ConnectionError])),
+        lambda: storage_from_string("slidewin://127.0.0.1:1", connection_pool=redis.Redis().connection_pool),
     ],
 )
 async def test_a_client_that_would_is_refused(make):
     with pytest.raises(ValueError, match="retry=slidewin.NO_RETRY"):
         make()
-

@@ -8,7 +8,17 @@ registers the storages `slidewin://` for the package limits, and so for Flask-Li
 from slidewin.client import Slidewin
 from slidewin.headers import ratelimit_headers
 from slidewin.pause import Paused
-from slidewin.replies import Decision, Offender, Standing
+from slidewin.replies import Admission, Decision, Offender, Place, Standing
 from slidewin.resend import NO_RETRY
 
-__all__ = ["NO_RETRY", "Decision", "Offender", "Paused", "Slidewin", "Standing", "ratelimit_headers"]
+__all__ = [
+    "NO_RETRY",
+    "Admission",
+    "Decision",
+    "Offender",
+    "Paused",
+    "Place",
+    "Slidewin",
+    "Standing",
+    "ratelimit_headers",
+]

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import timedelta
 
 Key = str | bytes
 Duration = str | int | float | timedelta
 """A string as the module takes it (`"250ms"`, `"5m"`, `"24h"`), a number of seconds, or a timedelta."""
+Id = str | bytes
+"""Names a request: 1 to 63 bytes."""
 Argument = str | bytes | int
 
 
@@ -42,6 +45,7 @@ def check(
     cost: int = 1,
     resolution: Duration | None = None,
     force: bool = False,
+    token: Id | None = None,
 ) -> list[Argument]:
     """SLIDEWIN.CHECK, which answers with the receipt, where there is one, and with the array."""
     command: list[Argument] = ["SLIDEWIN.CHECK", key, *windows(window, limit, more), *_cost(cost)]
@@ -49,7 +53,33 @@ def check(
     command += ["RECEIPT"] if resolution is None else ["RESOLUTION", duration(resolution)]
     if force:
         command.append("FORCE")
-    return [*command, "WITHQUOTA"]
+    return [*command, *_id(token), "WITHQUOTA"]
+
+
+def mcheck(
+    limits: Sequence[tuple[Key, Duration, int]], cost: int = 1, force: bool = False, token: Id | None = None
+) -> list[Argument]:
+    """SLIDEWIN.MCHECK, which answers with the array."""
+    command: list[Argument] = ["SLIDEWIN.MCHECK", len(limits)]
+    for key, window, limit in limits:
+        command += [key, *windows(window, limit, ())]
+    command += _cost(cost)
+    if force:
+        command.append("FORCE")
+    return [*command, *_id(token), "WITHQUOTA"]
+
+
+def reserve(
+    key: Key,
+    max_wait: Duration,
+    window: Duration,
+    limit: int,
+    more: tuple[Duration | int, ...] = (),
+    cost: int = 1,
+    token: Id | None = None,
+) -> list[Argument]:
+    """SLIDEWIN.RESERVE, which answers with the receipt and the wait in ms."""
+    return ["SLIDEWIN.RESERVE", key, duration(max_wait), *windows(window, limit, more), *_cost(cost), *_id(token)]
 
 
 def peek(
@@ -59,14 +89,28 @@ def peek(
     return ["SLIDEWIN.PEEK", key, *windows(window, limit, more), *_cost(cost), "WITHQUOTA"]
 
 
-def refund(key: Key, receipt: int, cost: int | None = None) -> list[Argument]:
-    """SLIDEWIN.REFUND; without a cost it gives back all that is left of the admission."""
-    return ["SLIDEWIN.REFUND", key, receipt, *(_cost(cost) if cost is not None else [])]
+def refund(
+    key: Key, receipt: int | None = None, cost: int | None = None, token: Id | None = None
+) -> list[Argument]:
+    """SLIDEWIN.REFUND by receipt or ID; without a cost it gives back all that is left of the admission."""
+    if (receipt is None) == (token is None):
+        raise TypeError("a refund needs a receipt or an ID, and not both")
+    named = _id(token) if receipt is None else [receipt]
+    return ["SLIDEWIN.REFUND", key, *named, *(_cost(cost) if cost is not None else [])]
+
+
+def log(key: Key, count: int = 10) -> list[Argument]:
+    """SLIDEWIN.LOG."""
+    return ["SLIDEWIN.LOG", key, "COUNT", count]
 
 
 def offenders(count: int = 10, reset: bool = False) -> list[Argument]:
     """SLIDEWIN.OFFENDERS."""
     return ["SLIDEWIN.OFFENDERS", "COUNT", count, *(["RESET"] if reset else [])]
+
+
+def _id(token: Id | None) -> list[Argument]:
+    return [] if token is None else ["ID", token]
 
 
 def _cost(cost: int) -> list[Argument]:

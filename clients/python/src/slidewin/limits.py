@@ -13,10 +13,19 @@ import limits.aio.storage
 import limits.storage
 from limits.errors import ConfigurationError
 from packaging.version import Version
+from redis.asyncio.retry import Retry as AsyncRetry
+from redis.retry import Retry
 
-from slidewin.arguments import Argument, Duration, duration
+from slidewin.arguments import Argument, Duration, Id, duration
 from slidewin.replies import Standing
-from slidewin.resend import NO_RETRY, NO_RETRY_ASYNC, execute_once, execute_once_async, refuse_resending
+from slidewin.resend import (
+    NO_RETRY,
+    NO_RETRY_ASYNC,
+    execute_with,
+    execute_with_async,
+    new_id,
+    refuse_resending,
+)
 
 # limits copies the methods of a base into each class derived from it, so a mixin that were a storage itself would bring
 # the wrong `reset` for clusters.
@@ -36,9 +45,18 @@ def _redis_uri(uri: str) -> str:
     return scheme.replace("slidewin", "redis") + colon + rest
 
 
-def _check(key: str, limit: int, expiry: int, amount: int, resolution: Duration | None) -> list[Argument]:
+def _check(
+    key: str, limit: int, expiry: int, amount: int, resolution: Duration | None, token: Id | None
+) -> list[Argument]:
     command: list[Argument] = ["SLIDEWIN.CHECK", key, expiry, limit, "COST", amount]
+    if token is not None:
+        command += ["ID", token]
     return command if resolution is None else [*command, "RESOLUTION", duration(resolution)]
+
+
+def _refuse_both(resolution: Duration | None, retry: Retry | AsyncRetry | None) -> None:
+    if resolution is not None and retry is not None:
+        raise ConfigurationError("a hit with a resolution has no ID, so it cannot be sent again: drop retry or resolution")
 
 
 def _peek(key: str, limit: int, expiry: int) -> list[Argument]:
@@ -57,10 +75,19 @@ class _MovingWindow(_Storage):
 
     DEFAULTS: Mapping[str, Any] = {"retry": NO_RETRY}
 
-    def __init__(self, uri: str, *args: Any, resolution: Duration | None = None, **options: Any) -> None:
-        """resolution: as of SLIDEWIN.CHECK, to bound the memory of large limits. All else as limits' own storage, but
-        for `retry`: a client that sends a hit again would count it twice."""
+    def __init__(
+        self,
+        uri: str,
+        *args: Any,
+        resolution: Duration | None = None,
+        retry: Retry | None = None,
+        **options: Any,
+    ) -> None:
+        """resolution: as of SLIDEWIN.CHECK, to bound the memory of large limits. retry: how often a hit without an
+        answer is sent again; it then has an ID, and counts once. All else as limits' own storage."""
+        _refuse_both(resolution, retry)
         self._resolution = resolution
+        self._retry = retry
         super().__init__(_redis_uri(uri), *args, **{**self.DEFAULTS, **options})
         refuse_resending(self.storage)
 
@@ -68,8 +95,8 @@ class _MovingWindow(_Storage):
         if amount == 0:
             return True  # takes nothing, so there is nothing to decide; the module has no such cost
         key = self.prefixed_key(key) + SUFFIX
-        command = _check(key, limit, expiry, amount, self._resolution)
-        return bool(execute_once(self.get_connection(), key, command))
+        command = _check(key, limit, expiry, amount, self._resolution, new_id() if self._retry else None)
+        return bool(execute_with(self._retry, self.get_connection(), key, command))
 
     def get_moving_window(self, key: str, limit: int, expiry: int) -> tuple[float, int]:
         command = _peek(self.prefixed_key(key) + SUFFIX, limit, expiry)
@@ -113,12 +140,15 @@ class _AsyncMovingWindow(_AsyncStorage):
         wrap_exceptions: bool = False,
         implementation: Literal["redispy"] = "redispy",
         resolution: Duration | None = None,
+        retry: AsyncRetry | None = None,
         **options: Any,
     ) -> None:
         """As the blocking storages. implementation: only redis-py is there."""
         if implementation != "redispy":
             raise ConfigurationError(f"slidewin's storages use redis-py, not {implementation}")
+        _refuse_both(resolution, retry)
         self._resolution = resolution
+        self._retry = retry
         options = {**self.DEFAULTS, **options}
         super().__init__(_redis_uri(uri), wrap_exceptions, implementation, **options)
         refuse_resending(self.bridge.storage)
@@ -127,8 +157,8 @@ class _AsyncMovingWindow(_AsyncStorage):
         if amount == 0:
             return True
         key = self.bridge.prefixed_key(key) + SUFFIX
-        command = _check(key, limit, expiry, amount, self._resolution)
-        return bool(await execute_once_async(self.bridge.get_connection(), key, command))
+        command = _check(key, limit, expiry, amount, self._resolution, new_id() if self._retry else None)
+        return bool(await execute_with_async(self._retry, self.bridge.get_connection(), key, command))
 
     async def get_moving_window(self, key: str, limit: int, expiry: int) -> tuple[float, int]:
         command = _peek(self.bridge.prefixed_key(key) + SUFFIX, limit, expiry)

@@ -22,11 +22,11 @@ class Standing(NamedTuple):
 
 
 class Decision(NamedTuple):
-    """What CHECK decided, or what it would decide for PEEK. It is true if the call is admitted."""
+    """What CHECK or MCHECK decided, or what CHECK would decide for PEEK. It is true if the call is admitted."""
 
     admitted: bool
     receipt: int | None
-    """What `refund` takes. None: the call was refused, or had a RESOLUTION, or was a PEEK."""
+    """What `refund` takes. None: the call was refused, or had a RESOLUTION, or was no CHECK."""
     standings: tuple[Standing, ...]
     """One for each window, in the order of the call."""
 
@@ -50,6 +50,31 @@ class Decision(NamedTuple):
         return max(standing.reset_after_ms for standing in self.standings)
 
 
+class Place(NamedTuple):
+    """A place in line, from RESERVE. It is true if the place was taken."""
+
+    receipt: int | None
+    """What `refund` takes to give the place back. None: the wait would be too long, and nothing was recorded."""
+    wait_ms: int
+    """How long to wait before going ahead, or how long it would have been. 0: now; -1: never with these arguments."""
+
+    def __bool__(self) -> bool:
+        return self.receipt is not None
+
+
+class Admission(NamedTuple):
+    """An admission of a key, from LOG."""
+
+    time_us: int
+    """When it is recorded, since the epoch."""
+    units: int
+    """What is left of it."""
+    receipt: int | None
+    """What `refund` takes. None: several admissions share the entry."""
+    id: Any
+    """bytes, or str where the client decodes its responses. None: the call had no ID."""
+
+
 class Offender(NamedTuple):
     """A key with many refusals, from OFFENDERS."""
 
@@ -67,6 +92,17 @@ def decision(reply: Sequence[int], receipt: bool = False) -> Decision:
     size = len(Standing._fields)
     standings = tuple(Standing(*fields[at : at + size]) for at in range(0, len(fields), size))
     return Decision(first != 0, first if receipt and first else None, standings)
+
+
+def place(reply: Sequence[int]) -> Place:
+    """RESERVE's receipt, or 0, and the wait."""
+    receipt, wait_ms = reply
+    return Place(receipt or None, wait_ms)
+
+
+def log(reply: Iterable[Sequence[Any]]) -> list[Admission]:
+    """LOG's rows, with 0 for no receipt and an empty string for no ID."""
+    return [Admission(time_us, units, receipt or None, token or None) for time_us, units, receipt, token in reply]
 
 
 def offenders(replies: Iterable[Iterable[Any]], count: int) -> list[Offender]:

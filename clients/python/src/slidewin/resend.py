@@ -1,12 +1,14 @@
-"""No call that takes something is sent twice.
+"""No call that takes something is sent twice, unless it has an ID.
 
 After a lost reply nobody knows whether the call was counted, and redis-py sends it again by default: up to ten times
 more, a unit for each that arrives. A cluster's client does not, where it is told the node. Another client must have been
-made without retries, and is refused otherwise.
+made without retries, and is refused otherwise. A call with an ID counts once however often it arrives, so redis-py's
+`Retry` may send it again: around the call, since the client's own would do so with every command.
 """
 
 from __future__ import annotations
 
+import uuid
 from typing import Any
 
 from redis.asyncio.cluster import RedisCluster as AsyncRedisCluster
@@ -15,7 +17,7 @@ from redis.backoff import NoBackoff
 from redis.cluster import RedisCluster
 from redis.retry import Retry
 
-from slidewin.arguments import Argument, Key
+from slidewin.arguments import Argument, Id, Key
 
 NO_RETRY = Retry(NoBackoff(), 0)
 """For redis-py's option `retry`: a command is sent once."""
@@ -34,6 +36,30 @@ def refuse_resending(client: Any) -> None:
             "this client sends a command again after a failure, which can count a call twice: "
             "make it with retry=slidewin.NO_RETRY (slidewin.asyncio.NO_RETRY), or by Slidewin.from_url"
         )
+
+
+def new_id() -> Id:
+    """Names one request, and no other."""
+    return uuid.uuid4().hex
+
+
+def execute_with(retry: Retry | None, client: Any, key: Key, command: list[Argument]) -> Any:
+    """Sends a command that counts once however often it arrives, again as often as `retry` says. A cluster's client has
+    looked for the key's node anew by then."""
+    if retry is None:
+        return execute_once(client, key, command)
+    return retry.call_with_retry(lambda: execute_once(client, key, command), lambda _error: None)
+
+
+async def execute_with_async(retry: AsyncRetry | None, client: Any, key: Key, command: list[Argument]) -> Any:
+    """The same for asyncio."""
+    if retry is None:
+        return await execute_once_async(client, key, command)
+
+    async def fail(_error: Exception) -> None:
+        pass
+
+    return await retry.call_with_retry(lambda: execute_once_async(client, key, command), fail)
 
 
 def execute_once(client: Any, key: Key, command: list[Argument]) -> Any:
