@@ -21,9 +21,8 @@ pub trait Logs {
 /// log, in the order of the logs; a resolution is not looked at.
 ///
 /// A log that remembers the ID of its request is neither asked for room nor charged; where that is a place in line, the
-/// call is refused until it has come. Each other log that is ahead of a
-/// clock which has stepped back is repaired, whatever is decided. All logs are read before the first is written, so that
-/// [`Error::WrongType`] leaves them as they were.
+/// call is refused until it has come. Each other log that is ahead of a clock which has stepped back is repaired, whatever
+/// is decided. All logs are read before the first is written, so that [`Error::WrongType`] leaves them as they were.
 pub fn check_all<L: Logs + ?Sized>(
     logs: &mut L,
     now_us: i64,
@@ -48,7 +47,7 @@ pub fn check_all<L: Logs + ?Sized>(
                     repair(log, &mut ends, now_us, request, &random, outcome)
                 })??;
             }
-            if request.with_standings {
+            if request.with_standings && !outcome.is_repeat {
                 logs.read(nth, |log| stand(log, now_us, request, outcome))?;
             }
         }

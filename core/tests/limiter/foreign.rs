@@ -3,7 +3,7 @@
 use super::{ask, check, naive, peek, reserve, START_US};
 use proptest::prelude::*;
 use slidewin_core::entry::{Entry, Kind, MAX_WEIGHT};
-use slidewin_core::{refund, Admitted, Element, MemoryLog, Refund, Request, Window, MAX_WINDOW_US};
+use slidewin_core::{refund, Admitted, Element, MemoryLog, Record, Refund, Request, Window, MAX_WINDOW_US};
 
 /// Units above `since_us`, as docs/design.md says: foreign members count one at the ends and nothing between;
 /// where the difference is impossible every element counts by itself.
@@ -173,4 +173,27 @@ fn stale_members_are_trimmed_and_live_ones_count() {
     }
     let left = remaining(&mut log, START_US + 1, "60 5");
     assert_eq!(left, 1, "three calls of a limiter whose members are times, and ours");
+}
+
+#[test]
+fn a_bundle_hides_no_gap_that_somebody_left() {
+    for gone in 2..40 {
+        let mut log = MemoryLog::default();
+        for nth in 1..100 {
+            let now_us = START_US + nth * 7;
+            assert_eq!(
+                remaining(&mut log, now_us, "60 1000"),
+                1_000 - nth as u64,
+                "call {nth}, {gone} is gone"
+            );
+            if nth == gone + 1 {
+                // Neither the oldest element nor the newest one: what lies between is counted by totals.
+                let (_, member) = log.elements().rev().nth(1).unwrap();
+                if log.elements().next().unwrap().1 != member {
+                    let member = member.to_vec();
+                    log.replace(&[], &[member]);
+                }
+            }
+        }
+    }
 }
