@@ -3,7 +3,7 @@
 //! Each key is used with the longest window from its first admission on, so that the model need not know what a server
 //! may forget. `PROPTEST_CASES=20000 cargo test several_keys` looks longer.
 
-use crate::harness::{caught_up, packed, sized, Client, Clock, Server};
+use crate::harness::{caught_up, packed, sized, Builder, Client, Clock, Server};
 use crate::naive::{check_all, times_us, Model};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
@@ -228,15 +228,14 @@ impl Run<'_> {
     }
 }
 
-#[test]
-fn every_answer_is_that_of_the_naive_model() {
+fn differ(count: usize, change: impl Fn(Builder) -> Builder) {
     let clock = Clock::frozen();
-    let primary = Server::builder().clock(&clock).start();
+    let primary = change(Server::builder().clock(&clock)).start();
     let replica = Server::builder().clock(&clock).without_module().start_replica_of(&primary);
     let connections = RefCell::new((primary.connect(), replica.connect()));
     let mut config = Config { max_shrink_iters: 2_000, failure_persistence: None, ..Config::default() };
     if std::env::var_os("PROPTEST_CASES").is_none() {
-        config.cases = sized(256, 20_000) as u32;
+        config.cases = count as u32;
     }
     let result = TestRunner::new(config).run(&prop::collection::vec(step(), 1..50), |steps| {
         let (con, on_replica) = &mut *connections.borrow_mut();
@@ -255,4 +254,15 @@ fn every_answer_is_that_of_the_naive_model() {
         Ok(())
     });
     result.unwrap_or_else(|error| panic!("{error}"));
+}
+
+#[test]
+fn every_answer_is_that_of_the_naive_model() {
+    differ(sized(256, 20_000), |builder| builder);
+}
+
+/// With bundles of two to four admissions, wherever there can be one.
+#[test]
+fn also_where_all_that_can_be_bundled_is() {
+    differ(sized(64, 4_000), Builder::tiny_bundles);
 }
