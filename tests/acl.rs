@@ -45,6 +45,7 @@ fn an_application_checks_its_own_prefix_and_nothing_else() {
             // Only the key is a key.
             ("SLIDEWIN.CHECK rl:1 60 5 COST 3", true),
             ("SLIDEWIN.PEEK rl:1 60 5", false),
+            ("SLIDEWIN.RESERVE rl:1 0 60 5", false),
             ("SLIDEWIN.REFUND rl:1 17", false),
             ("SLIDEWIN.LOG rl:1", false),
             ("SLIDEWIN.OFFENDERS", false),
@@ -151,6 +152,7 @@ fn a_monitor_peeks_by_category() {
     let allowed = |check, peek, refund, log, offenders| {
         [
             ("SLIDEWIN.CHECK k 60 5", check),
+            ("SLIDEWIN.RESERVE k 0 60 5", check),
             ("SLIDEWIN.PEEK k 60 5", peek),
             ("SLIDEWIN.REFUND k 17", refund),
             ("SLIDEWIN.LOG k", log),

@@ -120,7 +120,12 @@ fn an_aof_cut_at_any_byte_is_as_the_calls_up_to_there_left_it() {
         server = server.start_again(|builder| builder);
         let mut con = server.connect();
         is_as_after(&mut con, clock.now_us(), units, &format!("cut at byte {cut} of {}", whole.len()));
-        if cut % sized(1, 16) != 0 {
+        // A server keeps what it finds of a transaction without its end. What it writes next is then queued behind that at
+        // the next start, whatever commands they are.
+        let left = std::fs::read(&file).unwrap();
+        let last = |word: &[u8]| left.windows(word.len()).rposition(|window| window == word);
+        let is_open = last(b"\r\nMULTI\r\n") > last(b"\r\nEXEC\r\n");
+        if is_open || cut % sized(1, 16) != 0 {
             server.kill();
             continue;
         }

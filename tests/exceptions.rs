@@ -1,7 +1,7 @@
 //! What the exceptions of promise 7 cost: bounds, and figures for docs/measured.md, µs on the CPU. To see them:
 //!
 //! ```text
-//! cargo test --release --test server exceptions -- --show-output --test-threads 1
+//! cargo test --test server exceptions -- --show-output --test-threads 1
 //! ```
 
 use crate::harness::{caught_up, Client, Clock, Server};

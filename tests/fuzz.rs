@@ -13,6 +13,7 @@ const COMMANDS: &[&str] = &[
     "slidewin.check",
     "SLIDEWIN.MCHECK",
     "SLIDEWIN.PEEK",
+    "SLIDEWIN.RESERVE",
     "SLIDEWIN.REFUND",
     "SLIDEWIN.LOG",
     "SLIDEWIN.OFFENDERS",
@@ -137,6 +138,12 @@ impl Socket {
             "SLIDEWIN.REFUND" => {
                 self.one_of(&["1700000000000000", "5", "5 COST 1", "9007199254740991 cost 9"])
             }
+            "SLIDEWIN.RESERVE" => self.one_of(&[
+                "60 60 5",
+                "0 60 5 1 3 COST 2 ID a",
+                "3650d 3650d 100000 1ms 7",
+                "1h 1h 9007199254740991 id b cost 9007199254740991",
+            ]),
             "SLIDEWIN.LOG" => self.one_of(&["", "COUNT 5", "count 1000"]),
             "SLIDEWIN.OFFENDERS" => self.one_of(&["", "COUNT 5", "RESET", "reset count 256"]),
             "SLIDEWIN.PEEK" => {

@@ -97,6 +97,7 @@ fn any_bytes_in_any_place_are_an_answer_or_one_line_of_error() {
         &[b"SLIDEWIN.PEEK", b"k", b"60", b"5", b"COST", b"1", b"WITHQUOTA"],
         &[b"SLIDEWIN.REFUND", b"k", b"5", b"COST", b"1"],
         &[b"SLIDEWIN.LOG", b"k", b"COUNT", b"5"],
+        &[b"SLIDEWIN.RESERVE", b"k", b"1", b"60", b"5", b"1s", b"2", b"COST", b"1", b"ID", b"a"],
     ];
     for command in commands {
         for place in 1..command.len() {
@@ -114,7 +115,8 @@ fn any_bytes_in_any_place_are_an_answer_or_one_line_of_error() {
         }
     }
     let thousand = vec![b"1" as &[u8]; 1_000];
-    for command in ["SLIDEWIN.CHECK", "SLIDEWIN.PEEK", "SLIDEWIN.REFUND", "SLIDEWIN.LOG"] {
+    for command in ["SLIDEWIN.CHECK", "SLIDEWIN.PEEK", "SLIDEWIN.RESERVE", "SLIDEWIN.REFUND", "SLIDEWIN.LOG"]
+    {
         assert!(con.raw(&[&[command.as_bytes()], &thousand[..]].concat()).is_err());
     }
     assert_alive(&server, &mut con);
@@ -135,13 +137,20 @@ fn random_words_and_random_contents() {
     let member = prop_oneof![
         "[0-9]{1,20}",
         "[0-9]{1,20}[:~][0-9]{1,20}",
+        "[0-9]{1,20}([:~][0-9]{1,20})?>[0-9]{1,20}",
         "[0-9]{1,20}:[2-9];[0-o]{1,30}",
         "[0-9]{1,20}:3;([0-o]{2}){1,10}",
         ".{0,10}"
     ];
     let score = prop_oneof![any::<f64>().prop_filter("no NaN", |score| !score.is_nan()), -3e8..3e8_f64];
     let case = (
-        prop::sample::select(vec!["SLIDEWIN.CHECK", "SLIDEWIN.PEEK", "SLIDEWIN.REFUND", "SLIDEWIN.LOG"]),
+        prop::sample::select(vec![
+            "SLIDEWIN.CHECK",
+            "SLIDEWIN.PEEK",
+            "SLIDEWIN.RESERVE",
+            "SLIDEWIN.REFUND",
+            "SLIDEWIN.LOG",
+        ]),
         prop::collection::vec(word, 0..10),
         prop::collection::vec((score, member), 0..6),
     );

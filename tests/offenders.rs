@@ -193,7 +193,7 @@ fn the_ten_heaviest_of_100_000_keys_are_the_first_ten() {
 }
 
 #[test]
-fn the_longest_keys_take_less_than_100_kb() {
+fn the_longest_keys_take_less_than_110_kb() {
     let (server, mut con) = Server::start();
     let long = "x".repeat(300);
     // What the server allocates for a command that is called for the first time is not ours.
@@ -203,5 +203,5 @@ fn the_longest_keys_take_less_than_100_kb() {
     refuse_all(&server, (0..3_000).map(|nth| format!("{nth}:{long}")));
     let memory = used_memory(&mut con) - before;
     println!("memory of the summary: {memory} bytes");
-    assert!((256 * 256..100_000).contains(&memory), "{memory} bytes");
+    assert!((256 * 256..110_000).contains(&memory), "{memory} bytes");
 }

@@ -51,6 +51,8 @@ fn info_shows_exactly_what_was_called() {
             "peeks",
             "refunds",
             "repeats",
+            "reservations",
+            "reservations_refused",
             "units_admitted",
             "units_refunded"
         ]
@@ -93,6 +95,12 @@ fn each_counter_moves_exactly_when_it_should() {
         (0, "SLIDEWIN.CHECK ids 10 3 COST 2 ID a", "repeats+1"),
         (0, "SLIDEWIN.CHECK ids 10 3 COST 2 ID b", "checks_refused+1"),
         (0, "SLIDEWIN.REFUND ids ID a COST 1", "refunds+1 units_refunded+1"),
+        (0, "SLIDEWIN.RESERVE line 10 10 3 COST 2", "reservations+1 units_admitted+2"),
+        (0, "SLIDEWIN.RESERVE line 10 10 3 COST 3 ID a", "reservations+1 units_admitted+3"),
+        (0, "SLIDEWIN.RESERVE line 0 10 3 COST 2 ID a", "repeats+1"),
+        (0, "SLIDEWIN.CHECK line 10 3 ID a", "repeats+1"),
+        (0, "SLIDEWIN.RESERVE line 9 10 3", "reservations_refused+1"),
+        (0, "SLIDEWIN.RESERVE line 11 10 3", "argument_errors+1"),
         (0, "SLIDEWIN.CHECK ids 10 3 ID", "argument_errors+1"),
         (0, "SLIDEWIN.REFUND k 1", ""),
         (0, "SLIDEWIN.REFUND missing 1", ""),

@@ -217,6 +217,9 @@ fn no_error_repeats_what_the_caller_wrote() {
         "CHECK k 60 5 RESOLUTION Zq7",
         "CHECK Zq7k",
         "PEEK k 60 5 Zq7",
+        "RESERVE k Zq7 60 5",
+        "RESERVE k 1 60 Zq7",
+        "RESERVE k 1 60 5 Zq7",
         "REFUND k Zq7",
         "REFUND k 5 Zq7",
         "REFUND k 5 COST Zq7",
@@ -236,6 +239,7 @@ fn arguments_are_judged_before_the_key() {
     assert_eq!(con.error("SLIDEWIN.CHECK k 0 5"), WINDOW);
     assert_eq!(con.error("SLIDEWIN.PEEK k 60 x"), LIMIT);
     assert_eq!(con.error("SLIDEWIN.REFUND k 0"), RECEIPT);
+    assert!(con.error("SLIDEWIN.RESERVE k x 60 5").starts_with("ERR max-wait must be"));
     assert!(con.error("SLIDEWIN.LOG k COUNT 0").starts_with("ERR count must be"));
 }
 

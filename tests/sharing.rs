@@ -21,9 +21,14 @@ fn a_key_of_another_type_is_refused_and_left_alone() {
         con.call::<()>(make);
         con.call::<()>("PEXPIRE k 50000");
         let value: redis::Value = con.call(read);
-        for command in
-            ["CHECK k 60 5", "CHECK k 60 5 FORCE WITHQUOTA", "CHECK k 60 0", "PEEK k 60 5", "REFUND k 1"]
-        {
+        for command in [
+            "CHECK k 60 5",
+            "CHECK k 60 5 FORCE WITHQUOTA",
+            "CHECK k 60 0",
+            "PEEK k 60 5",
+            "RESERVE k 60 60 5",
+            "REFUND k 1",
+        ] {
             assert_eq!(con.error(&format!("SLIDEWIN.{command}")), WRONGTYPE, "{make}, then {command}");
         }
         assert_eq!(con.call::<redis::Value>(read), value, "{make}");

@@ -25,12 +25,14 @@ pub(crate) fn base(random: u64) -> u64 {
     random & BASE_BELOW.wrapping_sub(1)
 }
 
-/// Records an admission of the request's cost, whatever the limits say. Answers the new ends of the log: the last score
+/// Records an admission of the request's cost, whatever the limits say: now, or as a place in line where `fit_us`, the
+/// time at which it may go, is later. Answers the new ends of the log: the last score
 /// is that of the admission. Says in `outcome` what was trimmed and whether the log was begun anew.
 pub(crate) fn admit<L: Record>(
     log: &mut L,
     ends: Option<Ends<L::Member>>,
     now_us: i64,
+    fit_us: i64,
     request: &Request,
     random: u64,
     outcome: &mut Outcome,
@@ -56,6 +58,7 @@ pub(crate) fn admit<L: Record>(
         return Ok(Ends { is_single: true, ..Ends::with_last(now_us, entry, [None, None]) });
     };
 
+    let is_place = fit_us > now_us;
     let shared = shareable(&ends, now_us, request);
     let total = ends.total().unwrap_or_else(|| base(random));
     let last_us = ends.last_us;
@@ -73,7 +76,10 @@ pub(crate) fn admit<L: Record>(
         }
         score_us
     } else {
-        let score_us = now_us.max(last_us.saturating_add(1));
+        let score_us = fit_us.max(last_us.saturating_add(1));
+        if is_place {
+            entry.kind = Kind::Place { ahead_us: score_us.saturating_sub(now_us), is_shared: false };
+        }
         entry.total = entry.total.wrapping_add(total);
         log.add(score_us, entry.encode().as_bytes(), request.mark())?;
         if bundle::bundle(log, score_us, entry) {

@@ -1,6 +1,6 @@
 //! The decision over several logs: whether all of them have room, and what is recorded in each if so.
 
-use crate::check::{check, has_room, repair, standings};
+use crate::check::{check, has_room, repair, repeat, standings};
 use crate::ends::Ends;
 use crate::log::{Log, Record};
 use crate::outcome::{Outcome, Outcomes};
@@ -20,9 +20,9 @@ pub trait Logs {
 /// Admits a call to all logs and records it in each, or refuses it and records it in none. There is one request for each
 /// log, in the order of the logs; a resolution is not looked at.
 ///
-/// A log that remembers the ID of its request is neither asked for room nor charged. Each other log that is ahead of a
-/// clock which has stepped back is repaired, whatever is decided. All logs are read before the first is written, so that
-/// [`Error::WrongType`] leaves them as they were.
+/// A log that remembers the ID of its request is neither asked for room nor charged; where that is a place in line, the
+/// call is refused until it has come. Each other log that is ahead of a clock which has stepped back is repaired, whatever
+/// is decided. All logs are read before the first is written, so that [`Error::WrongType`] leaves them as they were.
 pub fn check_all<L: Logs + ?Sized>(
     logs: &mut L,
     now_us: i64,
@@ -51,7 +51,7 @@ pub fn check_all<L: Logs + ?Sized>(
                     repair(log, &mut ends, now_us, request, &random, outcome)
                 })??;
             }
-            if request.with_standings {
+            if request.with_standings && !outcome.is_repeat {
                 logs.read(nth, |log| stand(log, now_us, request, outcome))?;
             }
         }
@@ -59,16 +59,13 @@ pub fn check_all<L: Logs + ?Sized>(
     Ok(Outcomes { each, full })
 }
 
-/// Whether a log lets the call pass, because it has room or remembers the call; and whether it has to be repaired, which
+/// Whether a log lets the call pass, because it has room or remembers an admission; and whether it has to be repaired, which
 /// does not change its number of units.
 fn look<L: Log>(log: &mut L, now_us: i64, request: &Request, outcome: &mut Outcome) -> (bool, bool) {
-    outcome.receipt = request.repeated(log, now_us);
-    outcome.is_repeat = outcome.receipt.is_some();
-    if outcome.is_repeat {
-        stand(log, now_us, request, outcome);
-        return (true, false);
-    }
     let mut ends = Ends::read(log);
+    if repeat(log, ends.as_ref(), now_us, request, outcome) {
+        return (outcome.receipt.is_some(), false);
+    }
     let is_ahead = ends.as_ref().is_some_and(|ends| ends.is_ahead(now_us, request));
     let passes = request.force || has_room(log, &mut ends, now_us, request, &mut outcome.summed);
     (passes, is_ahead)

@@ -91,8 +91,11 @@ impl<M: AsRef<[u8]>> Ends<M> {
     }
 
     /// The oldest element with a higher score that is no mark, where it has been read.
+    ///
+    /// It asks for the mark first: the other way round the compiler compares the score of what has not been read as well,
+    /// which changes nothing, but valgrind reports it.
     pub fn known_after(&self, since_us: i64) -> Option<&Element<M>> {
-        self.oldest.iter().flatten().find(|element| element.score_us > since_us && !element.is_mark)
+        self.oldest.iter().flatten().find(|element| !element.is_mark && element.score_us > since_us)
     }
 
     /// The only element, where it is known to be a live entry whose parts need not be looked at.
@@ -108,10 +111,30 @@ impl<M: AsRef<[u8]>> Ends<M> {
         self.last_entry.map(|(_, entry)| entry.total.wrapping_add(self.foreign_after_it))
     }
 
+    /// Until when a line stands: the time of the newest entry, where it is a place in line and lies above `now_us`.
+    pub fn line_us(&self, now_us: i64) -> Option<i64> {
+        self.last_entry
+            .filter(|(last_us, last)| *last_us > now_us && last.ahead_us() > 0)
+            .map(|(last_us, _)| last_us)
+    }
+
+    /// Where a repair moves what lies above `now_us`: as far ahead as the newest place there was when it was taken, so
+    /// that nobody who waits for a place goes ahead of it.
+    pub fn repaired_us(&self, now_us: i64) -> i64 {
+        let newest = self.last_entry.filter(|(last_us, _)| *last_us > now_us);
+        now_us.saturating_add(newest.map_or(0, |(_, last)| last.ahead_us()))
+    }
+
+    /// When the newest element was recorded: at its score, unless it is a place in line.
+    pub fn recorded_us(&self) -> i64 {
+        let last = self.last_entry.filter(|_| self.foreign_after_it == 0);
+        self.last_us.saturating_sub(last.map_or(0, |(_, last)| last.ahead_us()))
+    }
+
     /// Whether the clock has stepped back so far behind the log that a check repairs it: by more than 1/8 of the
     /// shortest window.
     pub fn is_ahead(&self, now_us: i64, request: &Request) -> bool {
-        self.last_us > now_us.saturating_add(request.windows.shortest_us() / 8)
+        self.recorded_us() > now_us.saturating_add(request.windows.shortest_us() / 8)
     }
 
     /// How long the newest unit of the log was promised to be kept, in whole ms: the distance of the expiry from it.

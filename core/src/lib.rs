@@ -2,7 +2,8 @@
 //!
 //! This crate is the limiter of slidewin without a server. It knows neither Redis nor a clock: a [`Log`] holds the
 //! admissions, the time is an argument, and random numbers are an argument too. There is one function for each
-//! command: [`check`], [`check_all`], [`peek`], [`refund`] and [`newest`]. Each reads the log, decides, records, and answers with
+//! command: [`check`], [`check_all`], [`peek`], [`reserve()`], [`refund`] and [`newest`]. Each reads the log, decides,
+//! records, and answers with
 //! everything that happened.
 //!
 //! Start with [`check`]. What an element of the log says is in [`entry`], how units are counted in `count`.
@@ -42,6 +43,7 @@ mod newest;
 mod outcome;
 mod refund;
 mod repair;
+mod reserve;
 mod standing;
 
 pub use check::{check, peek};
@@ -56,4 +58,5 @@ pub use memory::MemoryLog;
 pub use newest::{newest, Admission};
 pub use outcome::{Forecast, Outcome, Outcomes};
 pub use refund::{refund, Admitted, Refund, MAX_ENTRIES_ON_A_SIDE};
+pub use reserve::{reserve, Reservation};
 pub use standing::Standing;

@@ -10,7 +10,7 @@ const MAX_FOREIGN: usize = 1_000;
 /// One admission, or several that share an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Admission {
-    /// The time at which it is recorded, in µs since the epoch.
+    /// The time at which it is recorded, in µs since the epoch. A place in line may go at that time.
     pub time_us: i64,
     /// The units that it holds.
     pub units: u64,
@@ -40,7 +40,7 @@ pub fn newest(log: &mut impl Log, count: usize) -> Vec<Admission> {
             Some(entry) => found.push(Admission {
                 time_us,
                 units: entry.weight,
-                receipt: (entry.kind == Kind::Single).then_some(time_us),
+                receipt: entry.is_single().then_some(time_us),
                 id: None,
             }),
         }

@@ -94,7 +94,7 @@ fn find<L: Log>(log: &mut L, receipt: i64) -> Option<Found<L::Member>> {
     let mut at = log.first_after(receipt.saturating_sub(1));
     while let Some(element) = at {
         match element.entry {
-            Some(entry @ Entry { kind: Kind::Single, .. }) if element.score_us == receipt => {
+            Some(entry) if entry.is_single() && element.score_us == receipt => {
                 return Some(Found { element, entry, marks });
             }
             Some(entry @ Entry { kind: Kind::Bundle { .. }, .. })

@@ -1,4 +1,8 @@
 //! The repair of a log that a clock which stepped back has left ahead of it.
+//!
+//! Who waits for a place in line was told how long, and waits by a clock of his own. A place that was taken `ahead` µs
+//! before its time is reached at most that long from now, and each place before it earlier. So nobody goes after
+//! `now + ahead` of the newest, which is where they are all merged.
 
 use crate::admit::base;
 use crate::bundle;
@@ -9,8 +13,8 @@ use crate::horizon::{expiry_ms, fresh_promise_ms, is_enough};
 use crate::log::{Element, Record};
 use crate::{Error, Request};
 
-/// Brings the elements ahead of the clock back to it, as one entry. So each unit counts at most the step too long and
-/// never too short, and nobody waits longer than a window. Answers the new ends of the log.
+/// Brings the elements ahead of the clock back to it, as one entry. So each unit counts at most the step and the line too
+/// long and never too short, and nobody waits longer than the line and a window. Answers the new ends of the log.
 pub(crate) fn step_back<L: Record>(
     log: &mut L,
     ends: &Ends<L::Member>,
@@ -26,16 +30,20 @@ pub(crate) fn step_back<L: Record>(
     let leading = ends.last_entry.filter(|(last_us, _)| *last_us > now_us).map_or(0, |_| ahead.leading);
     let continued = ends.total().map(|total| total.wrapping_add(leading));
     let total = continued.unwrap_or_else(|| ahead.units.saturating_add(base(random)));
-    let merged = Entry { total, weight: ahead.units.clamp(1, MAX_WEIGHT), kind: Kind::Shared };
 
     keep_parts_up_to(log, now_us)?;
-    let score_us = if let Some(Element { score_us, .. }) = log.last_up_to(now_us) {
+    let mut score_us = ends.repaired_us(now_us);
+    let kind = match score_us.saturating_sub(now_us) {
+        0 => Kind::Shared,
+        ahead_us => Kind::Place { ahead_us, is_shared: true },
+    };
+    let merged = Entry { total, weight: ahead.units.clamp(1, MAX_WEIGHT), kind };
+    if let Some(Element { score_us: before_us, .. }) = log.last_up_to(now_us) {
         log.remove_after(now_us);
-        now_us.max(score_us.saturating_add(1))
+        score_us = score_us.max(before_us.saturating_add(1));
     } else {
         log.unlink();
-        now_us
-    };
+    }
     log.add(score_us, merged.encode().as_bytes(), None)?;
     let promise_ms = promise_ms.unwrap_or_else(|| fresh_promise_ms(longest_us, random));
     log.expire_at(expiry_ms(score_us, promise_ms));

@@ -24,6 +24,11 @@ pub fn holds(bytes: &[u8]) {
         Err(Error::UnknownPeekOption) => {}
         Err(error) => assert_eq!(checked, Err(error)),
     }
+    if let Ok((request, max_wait_us)) = arguments::reserve(lines()) {
+        in_range(&request);
+        assert!((0..=request.windows.longest_us()).contains(&max_wait_us), "{max_wait_us}");
+        assert!(!request.force && !request.with_standings && request.resolution_us.is_none(), "{request:?}");
+    }
     if let Ok(refund) = arguments::refund(lines()) {
         assert!(!matches!(refund.of, Admitted::Receipt(i64::MIN..=0)), "{refund:?}");
         assert!(refund.units.is_none_or(|units| (1..=MAX_UNITS).contains(&units)), "{refund:?}");

@@ -14,12 +14,21 @@ const MAX_LISTED: u64 = 1_000;
 
 /// Parses what follows the key of a CHECK: the request, and whether it is answered with the receipt.
 pub fn check<'a>(args: impl Iterator<Item = &'a [u8]>) -> Result<(Request, bool), Error> {
-    windowed(args, true)
+    windowed(args, Command::Check)
 }
 
 /// Parses what follows the key of a PEEK.
 pub fn peek<'a>(args: impl Iterator<Item = &'a [u8]>) -> Result<Request, Error> {
-    windowed(args, false).map(|(request, _)| request)
+    windowed(args, Command::Peek).map(|(request, _)| request)
+}
+
+/// Parses what follows the key of a RESERVE: the request, and how long the caller waits at most, in µs.
+pub fn reserve<'a>(mut args: impl Iterator<Item = &'a [u8]>) -> Result<(Request, i64), Error> {
+    let max_wait = args.next().ok_or(Error::Arity)?;
+    let (request, _) = windowed(args, Command::Reserve)?;
+    let max_wait_us = if max_wait == b"0" { Some(0) } else { duration_us(max_wait) };
+    let is_in_range = |max_wait_us: &i64| *max_wait_us <= request.windows.longest_us();
+    Ok((request, max_wait_us.filter(is_in_range).ok_or(Error::MaxWait)?))
 }
 
 /// Parses what follows the key of a REFUND.
@@ -70,7 +79,15 @@ pub fn offenders<'a>(mut args: impl Iterator<Item = &'a [u8]>) -> Result<(usize,
     Ok((count.unwrap_or(10), reset.is_some()))
 }
 
-fn windowed<'a>(args: impl Iterator<Item = &'a [u8]>, is_check: bool) -> Result<(Request, bool), Error> {
+/// Whose options follow the windows.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Command {
+    Check,
+    Peek,
+    Reserve,
+}
+
+fn windowed<'a>(args: impl Iterator<Item = &'a [u8]>, command: Command) -> Result<(Request, bool), Error> {
     let mut args = args.peekable();
     let mut windows = Windows::default();
     loop {
@@ -89,17 +106,19 @@ fn windowed<'a>(args: impl Iterator<Item = &'a [u8]>, is_check: bool) -> Result<
         let is = |name: &[u8]| option.eq_ignore_ascii_case(name);
         if is(b"COST") {
             once(&mut units, cost(args.next())?)?;
-        } else if is(b"WITHQUOTA") {
+        } else if is(b"WITHQUOTA") && command != Command::Reserve {
             once(&mut quota, ())?;
-        } else if !is_check {
+        } else if is(b"ID") && command != Command::Peek {
+            once(&mut token, id(args.next())?)?;
+        } else if command == Command::Peek {
             return Err(Error::UnknownPeekOption);
+        } else if command == Command::Reserve {
+            return Err(Error::UnknownReserveOption);
         } else if is(b"RESOLUTION") {
             let length = duration_us(args.next().ok_or(Error::Arity)?).ok_or(Error::Resolution)?;
             once(&mut resolution_us, length)?;
         } else if is(b"FORCE") {
             once(&mut force, ())?;
-        } else if is(b"ID") {
-            once(&mut token, id(args.next())?)?;
         } else if is(b"RECEIPT") {
             once(&mut receipt, ())?;
         } else {

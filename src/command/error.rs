@@ -15,6 +15,8 @@ pub enum Error {
     Cost,
     /// A resolution is not a duration, or longer than the shortest window.
     Resolution,
+    /// A longest wait is neither 0 nor a duration, or longer than the longest window.
+    MaxWait,
     /// A receipt is not a positive integer.
     Receipt,
     /// A token is empty or too long.
@@ -29,6 +31,8 @@ pub enum Error {
     UnknownMcheckOption,
     /// PEEK does not know an option.
     UnknownPeekOption,
+    /// RESERVE does not know an option.
+    UnknownReserveOption,
     /// REFUND does not know an option.
     UnknownRefundOption,
     /// An option was given twice.
@@ -62,6 +66,7 @@ impl Error {
             Error::Limit => c"ERR limit must be an integer from 0 to 9007199254740991",
             Error::Cost => c"ERR cost must be an integer from 1 to 9007199254740991",
             Error::Resolution => c"ERR resolution must be a duration from 1ms to the shortest window",
+            Error::MaxWait => c"ERR max-wait must be 0 or a duration from 1ms to the longest window",
             Error::Receipt => c"ERR receipt must be a positive integer",
             Error::Id => c"ERR ID must be 1 to 63 bytes",
             Error::KeyCount => c"ERR numkeys must be an integer from 1 to 16",
@@ -73,6 +78,7 @@ impl Error {
                 c"ERR unknown option, expected COST, FORCE, ID or WITHQUOTA after the windows of numkeys keys"
             }
             Error::UnknownPeekOption => c"ERR unknown option, expected COST or WITHQUOTA after the windows",
+            Error::UnknownReserveOption => c"ERR unknown option, expected COST or ID after the windows",
             Error::UnknownRefundOption => c"ERR unknown option, expected COST after the receipt or the ID",
             Error::RepeatedOption => c"ERR an option may be given only once",
             Error::ResolutionWithReceipt => c"ERR RESOLUTION and RECEIPT exclude each other",

@@ -18,13 +18,18 @@ pub fn mcheck(call: &Call) -> Result<Reply, Error> {
     let outcomes = slidewin_core::check_all(&mut keys, now_us, &several.requests, random)?;
 
     for (nth, outcome) in outcomes.each.iter().enumerate() {
+        if outcome.is_repeat {
+            continue;
+        }
         if outcomes.full.contains(&nth) {
             keys.notify(nth, c"slidewin.refused");
-        } else if outcomes.full.is_empty() && !outcome.is_repeat {
+        } else if outcomes.full.is_empty() {
             keys.notify(nth, c"slidewin.admitted");
         }
     }
-    let full = outcomes.full.iter().filter_map(|&nth| keys.bytes(nth));
+    // Who asks for a place in line that has not come is not refused.
+    let is_repeat = |nth: usize| outcomes.each.get(nth).is_some_and(|outcome| outcome.is_repeat);
+    let full = outcomes.full.iter().filter(|&&nth| !is_repeat(nth)).filter_map(|&nth| keys.bytes(nth));
     operator::checked_all(
         full,
         now_us,

@@ -8,6 +8,7 @@ mod mcheck;
 mod offenders;
 mod peek;
 mod refund;
+mod reserve;
 
 pub use check::check;
 pub use error::Error;
@@ -16,6 +17,7 @@ pub use mcheck::mcheck;
 pub use offenders::offenders;
 pub use peek::peek;
 pub use refund::refund;
+pub use reserve::reserve;
 
 use crate::operator::Offender;
 use slidewin_core::{Admission, Standing};
@@ -27,6 +29,8 @@ pub enum Reply {
     Integer(i64),
     /// The array of WITHQUOTA: `admitted`, then five integers for each window.
     Standings(i64, Vec<Standing>),
+    /// An array of two integers: the receipt of a place or 0, and the ms to wait for it.
+    Place(i64, i64),
     /// An array of arrays: time, units, receipt or 0, the ID or an empty string.
     Log(Vec<Admission>),
     /// An array of arrays: key, count, error.

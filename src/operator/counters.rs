@@ -40,6 +40,10 @@ counters! {
     UNITS_ADMITTED = c"units_admitted";
     /// Calls that were admitted already, by their ID, and took nothing.
     REPEATS = c"repeats";
+    /// RESERVE calls that took a place.
+    RESERVATIONS = c"reservations";
+    /// RESERVE calls that did not: the wait was too long.
+    RESERVATIONS_REFUSED = c"reservations_refused";
     /// PEEK calls that were answered.
     PEEKS = c"peeks";
     /// REFUND calls that gave something back.

@@ -6,18 +6,28 @@ mod offenders;
 
 pub use offenders::{Offender, Offenders, TRACKED};
 
+use counters::Counter;
 use slidewin_core::{Forecast, Outcome, Outcomes};
 
 /// Counts what a CHECK of `cost` units decided and did, remembers the key of a refused one, and writes a line to the log
 /// where the clock has stepped back.
 pub fn checked(key: &[u8], now_us: i64, cost: u64, outcome: &Outcome) {
+    decided(key, now_us, cost, outcome, [&counters::CHECKS_ADMITTED, &counters::CHECKS_REFUSED]);
+}
+
+/// The same for a RESERVE.
+pub fn reserved(key: &[u8], now_us: i64, cost: u64, outcome: &Outcome) {
+    decided(key, now_us, cost, outcome, [&counters::RESERVATIONS, &counters::RESERVATIONS_REFUSED]);
+}
+
+fn decided(key: &[u8], now_us: i64, cost: u64, outcome: &Outcome, [admitted, refused]: [&Counter; 2]) {
     if outcome.is_repeat {
         counters::REPEATS.add(1);
     } else if outcome.receipt.is_some() {
-        counters::CHECKS_ADMITTED.add(1);
+        admitted.add(1);
         counters::UNITS_ADMITTED.add(cost);
     } else {
-        counters::CHECKS_REFUSED.add(1);
+        refused.add(1);
         Offenders::here().refused(key, now_us);
     }
     happened(now_us, outcome);

@@ -110,6 +110,11 @@ impl<'a> Call<'a> {
                     integer(standing.oldest_after_ms);
                 }
             }
+            Ok(Reply::Place(receipt, wait_ms)) => {
+                array(2);
+                integer(receipt);
+                integer(wait_ms);
+            }
             Ok(Reply::Log(admissions)) => {
                 array(admissions.len());
                 for admission in admissions {

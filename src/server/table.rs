@@ -3,7 +3,7 @@
 use super::docs::{describe, Arg, Docs, KeyUse};
 use super::guard;
 use super::keys::tell_positions;
-use crate::command::{check, log, mcheck, offenders, peek, refund};
+use crate::command::{check, log, mcheck, offenders, peek, refund, reserve};
 use redis_module::raw::{self, RedisModuleCtx, RedisModuleString};
 use std::ffi::{c_int, CStr};
 
@@ -107,6 +107,19 @@ const COMMANDS: &[Command] = &[
             arity: -4,
             key: Some(KeyUse::Read),
             args: &[Arg::KEY, WINDOWS, COST, WITHQUOTA],
+        },
+    },
+    Command {
+        name: c"slidewin.reserve",
+        handler: handler!(reserve),
+        flags: c"write fast deny-oom",
+        categories: c"write fast sortedset",
+        docs: Docs {
+            summary: c"Takes a place in line: the earliest time at which every sliding window has room, after all places taken before. Answers its receipt and the ms to wait.",
+            complexity: c"O(log N) for N entries in the log, whatever the cost and however many have expired.",
+            arity: -5,
+            key: Some(KeyUse::ReadWrite),
+            args: &[Arg::KEY, Arg::text(c"max-wait"), WINDOWS, COST, ID],
         },
     },
     Command {

@@ -2,6 +2,7 @@
 
 # snippet:helpers:start
 import os
+import time
 from functools import partial
 
 import redis
@@ -11,6 +12,7 @@ check = partial(r.execute_command, "SLIDEWIN.CHECK")
 peek = partial(r.execute_command, "SLIDEWIN.PEEK")
 refund = partial(r.execute_command, "SLIDEWIN.REFUND")
 mcheck = partial(r.execute_command, "SLIDEWIN.MCHECK")
+reserve = partial(r.execute_command, "SLIDEWIN.RESERVE")
 # snippet:helpers:end
 
 
@@ -105,6 +107,21 @@ def admit_globally():
     """100,000 a second for all together, in at most 102 entries: what comes in the same 10 ms shares one."""
     return check("all", "1s", 100_000, "RESOLUTION", "10ms")
 # snippet:global:end
+
+
+# snippet:line:start
+def call_api(job):
+    """Calls an API that allows 10 a second and 600 a minute. Whoever has no place within a minute gives up."""
+    receipt, wait_ms = reserve("api", "1m", "1s", 10, "1m", 600, "ID", job)
+    if not receipt:
+        return f"no place, try again in {wait_ms} ms"
+    time.sleep(wait_ms / 1000)
+    return answer(job)
+# snippet:line:end
+
+
+def answer(job):
+    return f"answer to {job}"
 
 
 # snippet:several:start

@@ -141,3 +141,21 @@ def test_once(example):
     assert [send_sms("+2", "hello", "c"), remaining("+2")] == ["sent", 9], "and may be tried again by the same name"
     put_earlier(r, "sms:+3", *(3600 * ago for ago in range(10, 0, -1)))
     assert send_sms("+3", "hello", "d") == "later", "10 a day"
+
+
+def test_line(example):
+    r, call_api, reserve = example.r, example.call_api, example.reserve
+    started = time.monotonic()
+    assert [call_api(f"job {i}") for i in range(10)] == [f"answer to job {i}" for i in range(10)]
+    assert call_api("job 10") == "answer to job 10", "a second after the first"
+    assert time.monotonic() - started >= 0.99
+    assert call_api("job 10") == "answer to job 10" and r.zcard("api") == 22, "the same job takes no second place"
+    line = [reserve("api", "1m", "1s", 10, "1m", 600, "ID", f"more {i}") for i in range(589)]
+    assert all(receipt for receipt, _ in line)
+    assert [wait_ms for _, wait_ms in line] == sorted(wait_ms for _, wait_ms in line), "in the order in which they came"
+    assert 57_000 < line[-1][1] <= 60_000, "the 600th: 10 a second"
+    assert example.refund("api", "ID", "more 300") == 1, "a job that is cancelled"
+    behind = reserve("api", "1m", "1s", 10, "1m", 600, "ID", "behind")
+    assert behind[0] > line[-1][0], "its place is not filled, a new one is behind the last"
+    example.check("api", "1m", 600, "COST", 600, "FORCE")
+    assert call_api("too late").startswith("no place, try again in 1"), "two minutes"

@@ -19,8 +19,11 @@ enum Step {
     /// So many calls, so far apart.
     Burst(usize, i64, u64),
     Check(usize, u64, u64),
-    /// A member of somebody else at the time of an admission, or beside it; before or after it in the order of members.
-    Add(Index, i64, bool),
+    /// A member of somebody else at the time of an admission, or of the newest one, or beside it; before or after it in
+    /// the order of members.
+    Add(Option<Index>, i64, bool),
+    /// Somebody takes the newest member of theirs away.
+    Remove,
     Refund(Index),
     /// The clock steps back to the time of an admission, or beside it.
     Back(Index, i64),
@@ -33,7 +36,8 @@ fn step() -> impl Strategy<Value = Step> {
         3 => us.prop_map(Step::Advance),
         4 => (8..60_usize, every_us, 30..300_u64).prop_map(|(calls, every, limit)| Step::Burst(calls, every, limit)),
         4 => (0..WINDOWS.len(), 1..300_u64, 1..4_u64).prop_map(|(window, limit, cost)| Step::Check(window, limit, cost)),
-        6 => (any::<Index>(), -1..=1_i64, any::<bool>()).prop_map(|(nth, off, first)| Step::Add(nth, off, first)),
+        6 => (any::<Option<Index>>(), -1..=1_i64, any::<bool>()).prop_map(|(nth, off, first)| Step::Add(nth, off, first)),
+        2 => Just(Step::Remove),
         4 => any::<Index>().prop_map(Step::Refund),
         2 => (any::<Index>(), -1..=1_i64).prop_map(|(nth, off)| Step::Back(nth, off)),
     ]
@@ -94,12 +98,24 @@ impl Run<'_> {
             Step::Add(nth, off_us, first) => {
                 let ours = ours(&self.con.log("k0"));
                 // Never later than now: that would be a clock that steps.
-                let at_us = if ours.is_empty() { i64::MAX } else { nth.get(&ours).time_us + off_us };
+                let newest = ours.len().saturating_sub(1);
+                let nth = nth.filter(|_| newest > 0).map_or(newest, |nth| nth.index(newest));
+                let at_us = ours.get(nth).map_or(i64::MAX, |one| one.time_us + off_us);
                 let at_us = at_us.min(self.clock.now_us());
                 let name = format!("{}{}", if first { '!' } else { 'x' }, self.story.len());
                 writeln!(self.story, "ZADD {name} at {}", at_us - Clock::START_US).unwrap();
                 self.con.call::<()>(&format!("ZADD k0 {at_us} {name}"));
-                self.con.call::<()>("PEXPIRE k0 33000");
+                // Absolute: 6.2 replicates a relative one as it is, and the clock may have moved until it arrives.
+                let expiry_ms = self.clock.now_us() / 1_000 + 33_000;
+                self.con.call::<()>(&format!("PEXPIREAT k0 {expiry_ms}"));
+                Ok(())
+            }
+            Step::Remove => {
+                let theirs = theirs(&self.con.log("k0"));
+                if let Some((member, _)) = theirs.last() {
+                    writeln!(self.story, "ZREM {member}").unwrap();
+                    self.con.call::<()>(&format!("ZREM k0 {member}"));
+                }
                 Ok(())
             }
             Step::Refund(nth) => {
@@ -172,6 +188,10 @@ impl Run<'_> {
         if !has_room {
             prop_assert_eq!(&after, &before, "{}", self.story);
             return Ok(());
+        }
+        for length_us in [length_us, LONGEST_US] {
+            let [before, after] = [&before, &after].map(|log| units(log, now_us - length_us));
+            prop_assert_eq!(after, before + cost, "a call takes what it costs\n{}", self.story);
         }
         self.receipts.push(answer[0]);
         let newest_us = before.last().map_or(0, |last| last.1);

@@ -83,10 +83,12 @@ def stale_replica(version):
 
 @contextmanager
 def loading(version):
-    # Redis 6.2 looks at its connections only after every 2 MB that it has read.
-    interval = () if version == "redis-6.2" else ("--loading-process-events-interval-bytes", "10000")
+    # It takes a millisecond for each key, and looks at its connections after every 10 KB; Redis 6.2 after every 2 MB.
+    is_6_2 = version == "redis-6.2"
+    interval = () if is_6_2 else ("--loading-process-events-interval-bytes", "10000")
     with stock(version, "--key-load-delay", "1000", "--rdbcompression", "no", *interval) as server:
-        server.command("""EVAL "for i = 1, 5000 do redis.call('SET', i, string.rep(i, 1000)) end return 1" 0""")
+        fill = "for i = 1, 5000 do redis.call('SET', i, string.rep(i, ARGV[1])) end return 1"
+        server.client.eval(fill, 0, 4000 if is_6_2 else 1000)
         server.command("SAVE")
         server.kill()
         server.start()  # it answers INFO while it loads

@@ -13,7 +13,7 @@ from redis.retry import Retry
 
 DOCUMENTS = [ROOT / "README.md", ROOT / "README.zh-CN.md", *sorted((ROOT / "docs").glob("*.md"))]
 SPAN = re.compile(r"`([A-Z][A-Z.]+(?: [^`\n]+)?)`")
-NAMES = ("MEMORY USAGE",)  # a command's name, without its arguments
+NAMES = ("MEMORY USAGE", "MODULE LOAD")  # a command's name, without its arguments
 # What the first word of a code span must be, for it to be a command. tests/readme.rs checks the errors of our own.
 KNOWN = """
     ACL BGSAVE CLIENT CONFIG DEL EXISTS FLUSHALL INCR INFO MEMORY MIGRATE MODULE OBJECT PERSIST PEXPIRE PTTL REPLICAOF

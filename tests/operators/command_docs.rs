@@ -98,6 +98,17 @@ const COMMANDS: &[Command] = &[
         key_flags: &["RO", "access"],
     },
     Command {
+        name: "slidewin.reserve",
+        hint: "key max-wait window limit [window limit ...] [COST units] [ID token]",
+        summary: "Takes a place in line",
+        complexity: "O(log N)",
+        arity: "-5",
+        flags: &["write", "denyoom", "fast", "module"],
+        categories: &["@write", "@fast", "@sortedset"],
+        keys: ["1", "1", "1"],
+        key_flags: &["RW", "access", "update"],
+    },
+    Command {
         name: "slidewin.refund",
         hint: "key receipt|ID token [COST units]",
         summary: "Gives back what one admission took",
@@ -236,6 +247,7 @@ fn the_server_finds_the_key_of_each_command() {
         "SLIDEWIN.LOG k COUNT 5",
         "SLIDEWIN.CHECK k 60 5 ID token",
         "SLIDEWIN.REFUND k ID token",
+        "SLIDEWIN.RESERVE k 5 60 5 3600 100 COST 2",
     ] {
         assert_eq!(con.call::<Vec<String>>(&format!("COMMAND GETKEYS {line}")), ["k"], "{line}");
     }

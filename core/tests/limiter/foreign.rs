@@ -1,9 +1,9 @@
 //! Members that somebody else wrote: counted as the design says, never a crash.
 
-use super::{ask, check, naive, peek, START_US};
+use super::{ask, check, naive, peek, reserve, START_US};
 use proptest::prelude::*;
 use slidewin_core::entry::{Entry, Kind, MAX_WEIGHT};
-use slidewin_core::{refund, Admitted, Element, MemoryLog, Refund, Request, Window};
+use slidewin_core::{refund, Admitted, Element, MemoryLog, Record, Refund, Request, Window, MAX_WINDOW_US};
 
 /// Units above `since_us`, as docs/design.md says: foreign members count one at the ends and nothing between;
 /// where the difference is impossible every element counts by itself.
@@ -43,10 +43,21 @@ fn naive_units(log: &MemoryLog, since_us: i64) -> u64 {
 
 fn member() -> impl Strategy<Value = Vec<u8>> {
     let number = prop_oneof![0..50_u64, Just(u64::MAX), Just(1 << 63), any::<u64>()];
-    let entry = (number.clone(), number, prop::bool::ANY).prop_map(|(total, weight, shared)| {
-        let kind = if shared { Kind::Shared } else { Kind::Single };
-        Entry { total, weight: (weight & MAX_WEIGHT).max(1), kind }.encode().as_bytes().to_vec()
-    });
+    let ahead = prop::option::weighted(0.3, prop_oneof![1..3_000_000_i64, Just(i64::MAX)]);
+    let entry =
+        (number.clone(), number, prop::bool::ANY, ahead).prop_map(|(total, weight, is_shared, ahead)| {
+            let kind = match ahead {
+                Some(ahead_us) => Kind::Place { ahead_us, is_shared },
+                None => {
+                    if is_shared {
+                        Kind::Shared
+                    } else {
+                        Kind::Single
+                    }
+                }
+            };
+            Entry { total, weight: (weight & MAX_WEIGHT).max(1), kind }.encode().as_bytes().to_vec()
+        });
     // The second offset begins with a later character than the first.
     let bundle = (0..50_u64, "[0-7][0-o]{0,9}").prop_map(|(total, offset)| {
         let later: String = offset.replacen(|_: char| true, "k", 1);
@@ -105,9 +116,15 @@ proptest! {
             if outcome.stepped_back_us.is_none() && !outcome.is_repeat {
                 prop_assert_eq!(peeked.has_room || request.force, outcome.receipt.is_some());
             }
+            // A line may stand, of any length.
+            let ahead_us = |(at_us, member)| {
+                let element = Element::new(at_us, member);
+                at_us.saturating_sub(now_us).max(element.entry.map_or(0, Entry::ahead_us))
+            };
+            let line_us = log.elements().map(ahead_us).max().unwrap_or(0).max(0);
             for (standing, window) in outcome.standings.iter().zip(request.windows.as_slice()) {
                 prop_assert!(standing.remaining <= window.limit);
-                let waits = 0..=window.length_us / 8 * 9 / 1_000 + 1;
+                let waits = 0..=(window.length_us / 8 * 9).saturating_add(line_us) / 1_000 + 1;
                 prop_assert!(standing.retry_after_ms.is_none_or(|ms| waits.contains(&ms)));
                 prop_assert!(waits.contains(&standing.reset_after_ms));
                 prop_assert!((0..=standing.reset_after_ms).contains(&standing.oldest_after_ms));
@@ -116,6 +133,8 @@ proptest! {
                 let longest_ms = request.windows.longest_us() / 1_000;
                 prop_assert!(log.expires_at_ms().unwrap() > now_us / 1_000 + longest_ms);
             }
+            let reservation = reserve(&mut log, now_us, &Request { resolution_us: None, force: false, ..request }, MAX_WINDOW_US);
+            prop_assert!(reservation.wait_ms.is_none_or(|wait_ms| wait_ms >= 0));
             now_us += step_us;
         }
         let receipt = log.elements().nth(receipt).map_or(1, |(at_us, _)| at_us.max(1));
@@ -154,4 +173,27 @@ fn stale_members_are_trimmed_and_live_ones_count() {
     }
     let left = remaining(&mut log, START_US + 1, "60 5");
     assert_eq!(left, 1, "three calls of a limiter whose members are times, and ours");
+}
+
+#[test]
+fn a_bundle_hides_no_gap_that_somebody_left() {
+    for gone in 2..40 {
+        let mut log = MemoryLog::default();
+        for nth in 1..100 {
+            let now_us = START_US + nth * 7;
+            assert_eq!(
+                remaining(&mut log, now_us, "60 1000"),
+                1_000 - nth as u64,
+                "call {nth}, {gone} is gone"
+            );
+            if nth == gone + 1 {
+                // Neither the oldest element nor the newest one: what lies between is counted by totals.
+                let (_, member) = log.elements().rev().nth(1).unwrap();
+                if log.elements().next().unwrap().1 != member {
+                    let member = member.to_vec();
+                    log.replace(&[], &[member]);
+                }
+            }
+        }
+    }
 }

@@ -11,13 +11,14 @@
 mod corpus;
 mod foreign;
 mod huge_costs;
+mod lines;
 mod naive;
 mod pairs;
 mod properties;
 mod seeds;
 mod several;
 
-use slidewin_core::{duration_us, Forecast, Id, MemoryLog, Outcome, Request, Window};
+use slidewin_core::{duration_us, Forecast, Id, MemoryLog, Outcome, Request, Reservation, Window};
 
 /// A time like today's: not a multiple of anything.
 pub const START_US: i64 = 1_796_055_348_902_155;
@@ -27,6 +28,13 @@ pub fn check(log: &mut MemoryLog, now_us: i64, request: &Request) -> Outcome {
     log.pass(now_us);
     let random = || (now_us as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     slidewin_core::check(log, now_us, request, random).unwrap()
+}
+
+/// A reservation, likewise.
+pub fn reserve(log: &mut MemoryLog, now_us: i64, request: &Request, max_wait_us: i64) -> Reservation {
+    log.pass(now_us);
+    let random = || (now_us as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    slidewin_core::reserve(log, now_us, request, max_wait_us, random).unwrap()
 }
 
 /// A peek.

@@ -1,8 +1,8 @@
 //! Random sequences of all commands with random options at exact times: every field of every reply is that of
 //! the naive model, and the promises hold whatever happens.
 
-use super::naive::{times_us, Admission, Model};
-use super::{check, peek, START_US};
+use super::naive::{after_ms, times_us, Admission, Model};
+use super::{check, peek, reserve, START_US};
 use proptest::prelude::*;
 use slidewin_core::{newest, refund, Admitted, Id, MemoryLog, Refund, Request, Window, MAX_UNITS};
 
@@ -10,6 +10,8 @@ use slidewin_core::{newest, refund, Admitted, Id, MemoryLog, Refund, Request, Wi
 enum Op {
     Check(Request),
     Peek(Request),
+    /// A place in line, and how many ‰ of the longest window the caller waits at most.
+    Reserve(Request, i64),
     /// The receipt of the admission that many back, or an ID.
     Refund(Result<usize, Id>, Option<u64>),
     /// Time passes, or steps back.
@@ -60,6 +62,8 @@ fn op() -> impl Strategy<Value = Op> {
     prop_oneof![
         8 => request().prop_map(Op::Check),
         2 => request().prop_map(Op::Peek),
+        4 => (request(), prop_oneof![0..1_001_i64, Just(0), Just(1_000)])
+            .prop_map(|(request, wait)| Op::Reserve(Request { resolution_us: None, force: false, ..request }, wait)),
         2 => (prop::result::maybe_ok_weighted(0.6, 0..12_usize, id()), prop::option::of(1..6_u64))
             .prop_map(|(of, units)| Op::Refund(of, units)),
         8 => step_us.prop_map(Op::Pass),
@@ -98,16 +102,23 @@ proptest! {
                 }
                 Op::Check(request) => {
                     let before = log.clone();
-                    let repeated = model.repeated(now_us, request);
-                    let stepped_back = repeated.is_none() && model.is_ahead(now_us, request);
+                    let wait_us = if request.force { 0 } else { model.wait_us(now_us, request) };
+                    let ahead = model.is_ahead(now_us, request);
+                    let repeated = model.repeated(now_us, request).filter(|_| wait_us == 0 || !ahead);
+                    let stepped_back = repeated.is_none() && ahead;
                     let outcome = check(&mut log, now_us, request);
                     prop_assert_eq!(outcome.receipt, model.check(now_us, request), "{:?}", request);
                     prop_assert_eq!(outcome.stepped_back_us.is_some(), stepped_back);
                     prop_assert_eq!(outcome.is_repeat, repeated.is_some());
                     for (standing, window) in outcome.standings.iter().zip(request.windows.as_slice()) {
-                        prop_assert_eq!(*standing, model.standing(now_us, request, window), "{:?}", request);
+                        let mut expected = model.standing(now_us, request, window);
+                        if repeated.is_some() && wait_us > 0 {
+                            expected.retry_after_ms = Some(after_ms(wait_us));
+                        }
+                        prop_assert_eq!(*standing, expected, "{:?}", request);
+                        let line_us = model.line_us(now_us).map_or(0, |line_us| line_us - now_us);
                         let most_us = if stepped_back { window.length_us } else { window.length_us / 8 * 9 };
-                        prop_assert!(standing.retry_after_ms.unwrap_or(-1) <= most_us / MS + 1);
+                        prop_assert!(standing.retry_after_ms.unwrap_or(-1) <= (most_us + line_us) / MS + 1);
                     }
                     if let Some(receipt) = outcome.receipt.filter(|_| !outcome.is_repeat) {
                         receipts.push(receipt);
@@ -127,6 +138,27 @@ proptest! {
                         prop_assert_eq!(*standing, model.standing(now_us, request, window), "{:?}", request);
                     }
                     prop_assert_eq!(log.writes(), writes);
+                }
+                Op::Reserve(request, permille) => {
+                    let before = log.clone();
+                    let repeated = model.repeated(now_us, request);
+                    let stepped_back = repeated.is_none() && model.is_ahead(now_us, request);
+                    let max_wait_us = request.windows.longest_us() * permille / 1_000;
+                    let reservation = reserve(&mut log, now_us, request, max_wait_us);
+                    let (receipt, wait_us) = model.reserve(now_us, request, max_wait_us);
+                    prop_assert_eq!(reservation.outcome.receipt, receipt, "{:?}", request);
+                    prop_assert_eq!(reservation.wait_ms, wait_us.map(after_ms), "{:?}", request);
+                    prop_assert_eq!(reservation.outcome.is_repeat, repeated.is_some());
+                    prop_assert_eq!(reservation.outcome.stepped_back_us.is_some(), stepped_back);
+                    if let Some(receipt) = receipt.filter(|_| repeated.is_none()) {
+                        receipts.push(receipt);
+                        let kept_us = log.expires_at_ms().unwrap() * MS - receipt;
+                        prop_assert!(kept_us >= request.windows.longest_us());
+                        prop_assert!(kept_us <= LONGEST_US / 8 * 9 + 2 * MS);
+                    } else if !stepped_back {
+                        prop_assert!(log.elements().eq(before.elements()));
+                        prop_assert_eq!((before.expires_at_ms(), before.writes()), (log.expires_at_ms(), log.writes()));
+                    }
                 }
                 Op::Refund(of, units) => {
                     let back = |back: &usize| receipts.len().checked_sub(back + 1).map(|index| receipts[index]);

@@ -17,6 +17,8 @@ enum Op {
         force: bool,
         id: Option<Id>,
     },
+    /// A place in the line of one key, for somebody who waits for as long as a window.
+    Reserve(usize, Window, Option<Id>),
     Refund(usize, Id, Option<u64>),
     /// Time passes, or steps back.
     Pass(i64),
@@ -26,6 +28,7 @@ fn op() -> impl Strategy<Value = Op> {
     let limit = prop_oneof![8 => 0..8_u64, 1 => Just((1 << 53) - 1)];
     let window = (prop::sample::select(&LENGTHS_US[..]), limit)
         .prop_map(|(length_us, limit)| Window { length_us, limit });
+    let reserved = window.clone();
     let windows = prop_oneof![
         1 => Just(Vec::new()),
         2 => prop::collection::vec(window.clone(), 1),
@@ -41,6 +44,8 @@ fn op() -> impl Strategy<Value = Op> {
     prop_oneof![
         8 => (prop::array::uniform(windows), cost, prop::bool::weighted(0.1), prop::option::weighted(0.5, id()))
             .prop_map(|(windows, cost, force, id)| Op::Check { windows, cost, force, id }),
+        2 => (0..KEYS, reserved, prop::option::weighted(0.5, id()))
+            .prop_map(|(key, window, id)| Op::Reserve(key, window, id)),
         1 => (0..KEYS, id(), prop::option::of(1..4_u64)).prop_map(|(key, id, units)| Op::Refund(key, id, units)),
         6 => step_us.prop_map(Op::Pass),
     ]
@@ -90,6 +95,12 @@ proptest! {
                         now_us += us;
                     }
                 }
+                Op::Reserve(key, window, id) => {
+                    let request = Request { id: *id, ..Request::new(&[*window]).unwrap() };
+                    let reservation = super::reserve(&mut logs[*key], now_us, &request, window.length_us);
+                    let (receipt, _) = models[*key].reserve(now_us, &request, window.length_us);
+                    prop_assert_eq!(reservation.outcome.receipt, receipt);
+                }
                 Op::Refund(key, id, units) => {
                     let refunded = Refund { of: Admitted::Id(*id), units: *units };
                     let live = |model: &Model| {
@@ -116,10 +127,14 @@ proptest! {
                     let random = || (now_us as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
                     let outcomes = check_all(&mut opened[..], now_us, &asked, random).unwrap();
 
-                    let repeats: Vec<bool> =
-                        named.iter().map(|(key, request)| models[*key].repeated(now_us, request).is_some()).collect();
                     let ahead: Vec<bool> =
                         named.iter().map(|(key, request)| models[*key].is_ahead(now_us, request)).collect();
+                    let waits_us = |(key, request): &(usize, Request)| if *force { 0 } else { models[*key].wait_us(now_us, request) };
+                    let waits_us: Vec<i64> = named.iter().map(waits_us).collect();
+                    let is_repeat = |nth: usize, (key, request): &(usize, Request)| {
+                        models[*key].repeated(now_us, request).is_some() && !(ahead[nth] && waits_us[nth] > 0)
+                    };
+                    let repeats: Vec<bool> = named.iter().enumerate().map(|(nth, it)| is_repeat(nth, it)).collect();
                     let mut of_models: Vec<(&mut Model, Request)> = models
                         .iter_mut()
                         .enumerate()
@@ -130,10 +145,15 @@ proptest! {
                     for (nth, ((key, request), outcome)) in named.iter().zip(&outcomes.each).enumerate() {
                         let model = &models[*key];
                         prop_assert_eq!(outcome.is_repeat, repeats[nth]);
-                        prop_assert_eq!(outcome.receipt.is_some(), repeats[nth] || full.is_empty());
+                        let waits = repeats[nth] && waits_us[nth] > 0;
+                        prop_assert_eq!(outcome.receipt.is_some(), if repeats[nth] { !waits } else { full.is_empty() });
                         prop_assert_eq!(outcome.stepped_back_us.is_some(), ahead[nth] && !repeats[nth]);
                         for (standing, window) in outcome.standings.iter().zip(request.windows.as_slice()) {
-                            prop_assert_eq!(*standing, model.standing(now_us, request, window), "{:?}", request);
+                            let mut expected = model.standing(now_us, request, window);
+                            if waits {
+                                expected.retry_after_ms = Some(naive::after_ms(waits_us[nth]));
+                            }
+                            prop_assert_eq!(*standing, expected, "{:?}", request);
                         }
                         prop_assert_eq!(outcome.standings.len(), request.windows.as_slice().len());
                         if repeats[nth] || !(full.is_empty() || ahead[nth]) {

@@ -97,6 +97,41 @@ fn peek_takes_cost_and_withquota_only() {
 }
 
 #[test]
+fn reservations() {
+    let parse = |line: &str| reserve(line.split(' ').map(str::as_bytes));
+    let two = [Window { length_us: 1_000_000, limit: 10 }, Window { length_us: 60_000_000, limit: 600 }];
+    let two = Request::new(&two).unwrap();
+    let table = [
+        ("0 1 10 60 600", Ok((two, 0))),
+        ("60 1 10 60 600", Ok((two, 60_000_000))),
+        ("1m 1 10 60 600 cost 2 ID a", Ok((Request { cost: 2, id: Id::new(b"a"), ..two }, 60_000_000))),
+        ("2.5 1 10 60 600", Ok((two, 2_500_000))),
+        ("1ms 1 10 60 600", Ok((two, 1_000))),
+        ("61 1 10 60 600", Err(Error::MaxWait)),
+        ("60001ms 60 600 1 10", Err(Error::MaxWait)),
+        ("00 1 10", Err(Error::MaxWait)),
+        ("-1 1 10", Err(Error::MaxWait)),
+        (" 1 10", Err(Error::MaxWait)),
+        ("COST 1 10", Err(Error::MaxWait)),
+        ("0", Err(Error::Arity)),
+        ("0 1", Err(Error::Arity)),
+        ("0 x 10", Err(Error::Window)),
+        ("0 1 x", Err(Error::Limit)),
+        ("0 1 10 COST 0", Err(Error::Cost)),
+        ("0 1 10 ID", Err(Error::Arity)),
+        ("0 1 10 ID a ID a", Err(Error::RepeatedOption)),
+        ("0 1 10 FORCE", Err(Error::UnknownReserveOption)),
+        ("0 1 10 RESOLUTION 1", Err(Error::UnknownReserveOption)),
+        ("0 1 10 RECEIPT", Err(Error::UnknownReserveOption)),
+        ("0 1 10 WITHQUOTA", Err(Error::UnknownReserveOption)),
+    ];
+    for (line, expected) in table {
+        assert_eq!(parse(line), expected, "{line:?}");
+    }
+    assert_eq!(reserve(std::iter::empty()), Err(Error::Arity));
+}
+
+#[test]
 fn refunds() {
     let parse = |line: &str| refund(line.split(' ').map(str::as_bytes));
     assert_eq!(
