@@ -11,6 +11,7 @@ const COMMANDS: &[&str] = &[
     "SLIDEWIN.CHECK",
     "SLIDEWIN.CHECK",
     "slidewin.check",
+    "SLIDEWIN.MCHECK",
     "SLIDEWIN.PEEK",
     "SLIDEWIN.RESERVE",
     "SLIDEWIN.REFUND",
@@ -120,12 +121,20 @@ impl Socket {
         let mut vector = vec![command.into(), key];
         if command.ends_with("OFFENDERS") {
             vector.pop();
+        } else if command.ends_with("MCHECK") {
+            vector.insert(1, b"2".into());
         }
         if self.random.random_ratio(1, 5) {
             vector.extend((0..self.random.random_range(0..8)).map(|_| self.word()));
             return vector;
         }
         let right = match command {
+            "SLIDEWIN.MCHECK" => self.one_of(&[
+                "60 5 log 1 3",
+                "1 9 log 60 9007199254740991 COST 9007199254740991 FORCE WITHQUOTA",
+                "60 5 foreign 3650d 100000 ID a WITHQUOTA",
+                "60 5 string 1 3 ID a",
+            ]),
             "SLIDEWIN.REFUND" => {
                 self.one_of(&["1700000000000000", "5", "5 COST 1", "9007199254740991 cost 9"])
             }
