@@ -5,6 +5,7 @@ Loading is not what is measured, and a log with entries of any age cannot be had
 
 import functools
 import os
+import re
 import subprocess
 import time
 
@@ -47,3 +48,9 @@ def load_slidewin(
 def load_script(client: redis.Redis, key: str, count: int, from_us: int, to_us: int, window_us: int) -> None:
     """The same log as the script keeps it."""
     client.eval(LOAD, 1, key, count, from_us, to_us, (to_us + window_us) // 1_000)
+
+
+def units(client: redis.Redis, key: str) -> int:
+    """The units of a log: of an entry of slidewin what follows its total, of any other element one."""
+    weights = (re.match(rb"\d+[:~](\d+)", member) for member in client.zrange(key, 0, -1))
+    return sum(int(weight[1]) if weight else 1 for weight in weights)

@@ -132,9 +132,9 @@ def lines(results: dict) -> Iterator[str]:
                 cells += [f"{one['usec'][0]:.2f}", f"{one['rps'][0]:,}"] if one else ["", ""]
             yield "| " + " | ".join(cells) + " |"
     yield ""
-    for live, entries in results["entries_after_dense"].items():
+    for live, entries in results["units_after_dense"].items():
         counted = ", ".join(f"{name} {count:,}" for name, count in entries.items())
-        yield f"Entries per key after the last dense run, where {live} should be live: {counted}.  "
+        yield f"Units per key after the last dense run, where {live} should be live: {counted}.  "
     yield from bytes_and_pauses(results)
     yield ""
     yield "| aim | | found | aimed at | | with the bare calls in place of CHECK |"

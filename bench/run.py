@@ -171,7 +171,7 @@ def main() -> None:
             run_all({**turned(plan(bench, compared), at), **further(bench, Big(server), compared[1])}, found)
         longest = max(longest, time.monotonic() - start)
     results["workloads"] = as_json(found)
-    results["entries_after_dense"] = {f"{live:,}": found for live, found in known.live.items()}
+    results["units_after_dense"] = {f"{live:,}": found for live, found in known.live.items()}
 
     results["ratios"] = report.ratios(results)
     os.makedirs(options.out, exist_ok=True)

@@ -20,7 +20,7 @@ CALIBRATION = 30_000
 
 
 class Known(NamedTuple):
-    """What the runs before have told: how fast a contestant is, how many entries were live after dense ones."""
+    """What the runs before have told: how fast a contestant is, how many units were live after dense ones."""
 
     rates: dict[tuple, float]
     live: dict[int, dict[str, int]]
@@ -87,7 +87,7 @@ class Bench:
     def refused(self, who: Contestant, calls: int = 300_000) -> Figure:
         self.fill(who)
         found = self.drive(who, HOUR, 10, self.calls(calls))
-        if who.load and [self.client.zcard(name(key)) for key in range(10)] != [HOUR.limit] * 10:
+        if who.load and any(logs.units(self.client, name(key)) != HOUR.limit for key in range(10)):
             raise SystemExit(f"bench: refused: {who.name} admitted")
         return found
 
@@ -108,8 +108,8 @@ class Bench:
         self.rates[case] = found.rps
         sample = range(0, keys, max(keys // 50, 1))
         if who.load:
-            entries = sum(self.client.zcard(name(key)) for key in sample)
-            self.live.setdefault(live, {})[who.name] = round(entries / len(sample))
+            units = sum(logs.units(self.client, name(key)) for key in sample)
+            self.live.setdefault(live, {})[who.name] = round(units / len(sample))
         return found
 
     def _dense(self, who: Contestant, keys: int, live: int, calls: int, case: tuple) -> Figure:
