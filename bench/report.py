@@ -29,13 +29,13 @@ def dearer(workload: str, what: str, than: str, aim: float) -> Aim:
 
 
 AIMS = [
-    faster("sparse", "script", 4),
-    faster("dense", "script", 3),
-    faster("refused", "script", 8),
-    faster("hot", "script", 12),
+    faster("sparse", "script", 3.5),
+    faster("dense", "script", 3.3),
+    faster("refused", "script", 5),
+    faster("hot", "script", 8),
     faster("sparse", "peer", 1.3),
-    faster("dense", "peer", 1),
-    faster("refused", "peer", 2),
+    faster("dense", "peer", 0.7),
+    faster("refused", "peer", 1.8),
     faster("hot", "peer", 2),
     faster("sparse", "ZADD + PEXPIRE", 1),
     faster("dense", "ZADD + PEXPIRE", 0.8),
