@@ -7,7 +7,7 @@
 set -euo pipefail
 package=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 
-# shellcheck source=../../tests/clients/install.sh
+# shellcheck source=tests/clients/install.sh
 source "$package/../../tests/clients/install.sh"
 
 need node nodejs npm
