@@ -51,7 +51,7 @@ pub fn check_all<L: Logs + ?Sized>(
                     repair(log, &mut ends, now_us, request, &random, outcome)
                 })??;
             }
-            if request.with_standings && !outcome.is_repeat {
+            if request.with_standings {
                 logs.read(nth, |log| stand(log, now_us, request, outcome))?;
             }
         }
