@@ -88,7 +88,8 @@ pub fn peek(log: &mut impl Log, now_us: i64, request: &Request) -> Forecast {
     Forecast { has_room, standings, summed }
 }
 
-/// Whether every window of the request has room for its cost, and no line stands. Reads the old end of the log where it has to.
+/// Whether every window of the request has room for its cost, and no line stands. Reads the old end of the log where it
+/// has to.
 pub(crate) fn has_room<L: Log>(
     log: &mut L,
     ends: &mut Option<Ends<L::Member>>,

@@ -1,4 +1,5 @@
-//! A place in line: it is the earliest that fits, nobody goes before it, and a clock that steps back lets nobody go too early.
+//! A place in line: it is the earliest that fits, nobody goes before it, and a clock that steps back lets nobody go too
+//! early.
 
 use super::{ask, check, peek, reserve, START_US};
 use proptest::prelude::*;
