@@ -45,7 +45,7 @@ const POLICY: Policy = Policy {
     least_elements: 24,
     most_packed: (64, 128),
     every_packed: 16,
-    every: 32,
+    every: 48,
     least_rest: 8,
     most_at_once: 64,
 };
