@@ -37,7 +37,7 @@ def refused(client) -> list[tuple]:
     """500 keys, each with 100 live entries and full."""
     now_us = logs.now_us()
     for key in range(500):
-        logs.load_slidewin(client, f"k{key}", 100, now_us - WINDOW_US // 2, now_us, WINDOW_US, 3_000_000 + key % 32)
+        logs.load_slidewin(client, f"k{key}", 100, now_us - WINDOW_US // 2, now_us, WINDOW_US, 3_000_000 + key % 48)
     return [(f"k{call % 500}", WINDOW_S, 100) for call in range(2_000)]
 
 
@@ -51,7 +51,7 @@ def dense(client) -> list[tuple]:
     now_us = logs.now_us()
     for key in range(400):
         # Bundling is due at certain totals: each key is at another point of the way to the next.
-        logs.load_slidewin(client, f"k{key}", 101, now_us - WINDOW_US, now_us, WINDOW_US, 3_000_000 + key % 32)
+        logs.load_slidewin(client, f"k{key}", 101, now_us - WINDOW_US, now_us, WINDOW_US, 3_000_000 + key % 48)
     return [(f"k{key}", WINDOW_S, 1_000) for key in range(400)]
 
 
