@@ -1,10 +1,10 @@
-//! Random calls on several keys, with IDs, at exact times: each answer is that of the naive model, on primary and replica.
+//! Random calls on several keys, with IDs and places in line, at exact times: each answer is that of the naive model, on primary and replica.
 //!
 //! Each key is used with the longest window from its first admission on, so that the model need not know what a server
 //! may forget. `PROPTEST_CASES=20000 cargo test several_keys` looks longer.
 
 use crate::harness::{caught_up, packed, sized, Builder, Client, Clock, Server};
-use crate::naive::{check_all, times_us, Model};
+use crate::naive::{after_ms, check_all, times_us, Model};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use redis::{from_redis_value_ref, ConnectionLike, Value};
@@ -36,6 +36,8 @@ enum Step {
     Mcheck(Vec<(usize, usize, u64)>, Options),
     Check(usize, usize, u64, Options),
     Peek(usize, usize, u64),
+    /// Waits for as long as the window.
+    Reserve(usize, usize, u64, Options),
     Refund(usize, &'static str, Option<u64>),
 }
 
@@ -60,8 +62,10 @@ fn step() -> impl Strategy<Value = Step> {
             .prop_map(|(key, nth, length, off_us)| Step::Boundary(key, nth, length, off_us)),
         8 => (prop::collection::vec(triple, 1..=5), options.clone())
             .prop_map(|(triples, options)| Step::Mcheck(triples, options)),
-        3 => (key.clone(), length.clone(), limit.clone(), options)
+        3 => (key.clone(), length.clone(), limit.clone(), options.clone())
             .prop_map(|(key, length, limit, options)| Step::Check(key, length, limit, options)),
+        2 => (key.clone(), length.clone(), limit.clone(), options)
+            .prop_map(|(key, length, limit, options)| Step::Reserve(key, length, limit, Options { force: false, ..options })),
         1 => (key.clone(), length, limit).prop_map(|(key, length, limit)| Step::Peek(key, length, limit)),
         1 => (key, prop::sample::select(&TOKENS[..]), prop::option::of(1..4_u64))
             .prop_map(|(key, token, units)| Step::Refund(key, token, units)),
@@ -90,6 +94,18 @@ fn fields(
     Standing { limit, remaining, retry_after_ms, reset_after_ms, oldest_after_ms }: Standing,
 ) -> [i64; 5] {
     [limit as i64, remaining as i64, retry_after_ms.unwrap_or(-1), reset_after_ms, oldest_after_ms]
+}
+
+/// How long a call has to wait that asks for its place in line.
+fn waits_us(model: &Model, now_us: i64, request: &Request) -> Option<i64> {
+    let asks =
+        !request.force && model.repeated(now_us, request).is_some() && !model.is_ahead(now_us, request);
+    Some(model.wait_us(now_us, request)).filter(|wait_us| asks && *wait_us > 0)
+}
+
+/// How a window stands to such a call.
+fn waiting(standing: Standing, waits_us: Option<i64>) -> Standing {
+    Standing { retry_after_ms: waits_us.map(after_ms).or(standing.retry_after_ms), ..standing }
 }
 
 /// One sequence under way: both sides, and what was called so far.
@@ -126,18 +142,24 @@ impl Run<'_> {
                 let models = self.models.iter_mut().enumerate().filter(|(key, _)| named.contains(key));
                 let mut asked: Vec<(&mut Model, Request)> =
                     models.zip(&requests).map(|((_, model), request)| (model, *request)).collect();
+                let waits: Vec<Option<i64>> =
+                    asked.iter().map(|(model, request)| waits_us(model, now_us, request)).collect();
                 let is_admitted = check_all(&mut asked, now_us).is_empty();
                 let standings = places.iter().flat_map(|&(key, window)| {
-                    let request = requests[named.iter().position(|named| *named == key).unwrap()];
-                    fields(self.models[key].standing(now_us, &request, &request.windows.as_slice()[window]))
+                    let nth = named.iter().position(|named| *named == key).unwrap();
+                    let (request, model) = (requests[nth], &self.models[key]);
+                    let standing = model.standing(now_us, &request, &request.windows.as_slice()[window]);
+                    fields(waiting(standing, waits[nth]))
                 });
                 let expected: Vec<i64> = [i64::from(is_admitted)].into_iter().chain(standings).collect();
                 self.compare(&format!("{line}{} WITHQUOTA", words(options)), &expected)?;
             }
             Step::Check(key, length, limit, options) => {
                 let request = request(&[(*length, *limit)], options);
+                let waits_us = waits_us(&self.models[*key], now_us, &request);
                 let receipt = self.models[*key].check(now_us, &request).unwrap_or(0);
                 let standing = self.models[*key].standing(now_us, &request, &request.windows.as_slice()[0]);
+                let standing = waiting(standing, waits_us);
                 let line = format!("SLIDEWIN.CHECK k{key} {} {limit}{}", LENGTHS[*length].0, words(options));
                 let expected: Vec<i64> = [receipt].into_iter().chain(fields(standing)).collect();
                 self.compare(&format!("{line} RECEIPT WITHQUOTA"), &expected)?;
@@ -152,6 +174,13 @@ impl Run<'_> {
                     &format!("SLIDEWIN.PEEK k{key} {} {limit} WITHQUOTA", LENGTHS[*length].0),
                     &expected,
                 )?;
+            }
+            Step::Reserve(key, length, limit, options) => {
+                let request = request(&[(*length, *limit)], options);
+                let (name, length_us) = LENGTHS[*length];
+                let (receipt, wait_us) = self.models[*key].reserve(now_us, &request, length_us);
+                let line = format!("SLIDEWIN.RESERVE k{key} {name} {name} {limit}{}", words(options));
+                self.compare(&line, &[receipt.unwrap_or(0), wait_us.map_or(-1, after_ms)])?;
             }
             Step::Refund(key, token, units) => {
                 let of = Admitted::Id(Id::new(token.as_bytes()).unwrap());
