@@ -1,9 +1,12 @@
-//! A log of 1,000,000 entries, and then 1,100 forced calls of the largest cost: no call takes a millisecond, neither
-//! one of those nor one that comes after them. Their units add up to more than 2^63.
+//! A log of 1,000,000 entries, and then 1,100 forced calls of the largest cost: no call that comes after them takes a
+//! millisecond, and none of them 5. Their units add up to more than 2^63.
 
 use crate::harness::{Clock, Server};
 
 const MOST_US: i64 = 1_000;
+/// One of the forced calls leaves a million entries to a thread that frees them. Where both share the allocator of libc
+/// (Valkey 8.1: 1 to 3 ms), the call waits for that thread.
+const MOST_FORCED_US: i64 = 5_000;
 const ADMIT: &[u8] =
     b"for _ = 1, 10000 do redis.call('SLIDEWIN.CHECK', KEYS[1], '10h', 10000000, 'COST', 2) end";
 const FORCED: &str = "SLIDEWIN.CHECK k 10h 1000 COST 9007199254740991 FORCE";
@@ -15,6 +18,14 @@ const AFTER: [&str; 6] = [
     "SLIDEWIN.CHECK k 10h 9007199254740991 COST 9007199254740991 WITHQUOTA",
     "SLIDEWIN.CHECK k 10h 9007199254740991 FORCE WITHQUOTA",
 ];
+
+fn most_us(call: &str) -> i64 {
+    if call == FORCED {
+        MOST_FORCED_US
+    } else {
+        MOST_US
+    }
+}
 
 #[test]
 fn calls_of_the_largest_cost_stall_nobody() {
@@ -45,12 +56,12 @@ fn calls_of_the_largest_cost_stall_nobody() {
             assert_eq!(command.join(" "), calls[nth]);
             least[nth] = least[nth].min(redis::from_redis_value_ref(&entry[2]).unwrap());
         }
-        if least.iter().all(|us| *us < MOST_US) {
+        if least.iter().zip(&calls).all(|(us, call)| *us < most_us(call)) {
             break;
         }
     }
-    let (us, call) = least.iter().zip(&calls).max().unwrap();
-
-    assert!(*us < MOST_US, "{us} us: {call}");
+    for (us, call) in least.into_iter().zip(calls) {
+        assert!(us < most_us(call), "{us} us: {call}");
+    }
     assert_eq!(con.info("slidewin_foreign_sums"), 0);
 }
