@@ -91,6 +91,12 @@ def whole(node):
     return flags.count("slave") == 3 and flags.count("master") == 3 and "handshake" not in flags
 
 
+def lists_replicas(node):
+    with redis.Redis(port=node.port) as connection:
+        # From, to, the primary, and then its replicas.
+        return all(len(slots) > 3 for slots in connection.execute_command("CLUSTER SLOTS"))
+
+
 def count(nodes, section, name):
     """The sum of one counter of INFO over the nodes."""
     total = 0
@@ -124,13 +130,12 @@ def test_cluster(client, cluster):
     assert goes == ("straight" if moved == 0 else "redirected"), moved
     if peeks == "no such option":
         return
-    for _ in range(3):  # a client that has just connected may not know every replica yet
-        replies, _, on_replicas = in_cluster(cluster, client, "replica")
-        assert ones(replies) == 50, replies
-        found = {0: "on primaries", 50: "on replicas"}.get(on_replicas, "on both")
-        if found == peeks:
-            break
-    assert peeks == found, on_replicas
+    # A replica is listed once it is known to have taken what was written.
+    for node in cluster.nodes:
+        servers.wait_until("each range has a replica", lambda: lists_replicas(node))
+    replies, _, on_replicas = in_cluster(cluster, client, "replica")
+    assert ones(replies) == 50, replies
+    assert peeks == {0: "on primaries", 50: "on replicas"}.get(on_replicas, "on both"), on_replicas
 
 
 def test_ioredis_without_the_key(cluster):
