@@ -1,7 +1,7 @@
 //! A request that comes twice is admitted once, where it has an ID.
 
 use crate::harness::{caught_up, wait_until, Client, Clock, Server};
-use crate::replication::state;
+use crate::replication::same_everywhere;
 
 #[test]
 fn the_same_id_is_answered_as_the_first_time_and_takes_nothing() {
@@ -141,22 +141,11 @@ fn all_of_it(con: &mut Client, clock: &Clock) {
 
 #[test]
 fn replicas_and_the_aof_have_the_same_marks() {
-    let clock = Clock::frozen();
-    let options = "--appendonly yes --appendfsync always --aof-use-rdb-preamble no";
-    let primary = Server::builder().clock(&clock).args(options).start();
-    let replica = Server::builder().clock(&clock).without_module().start_replica_of(&primary);
-    let (mut con, mut on_replica) = (primary.connect(), replica.connect());
-    all_of_it(&mut con, &clock);
-    let members: Vec<String> = con.log("runs").into_iter().map(|(member, _)| member).collect();
-    assert!(members.iter().any(|member| member.contains(';')), "{members:?}");
-    assert!(members.iter().any(|member| member.starts_with('#')), "{members:?}");
-    caught_up(&mut con, &mut on_replica);
-    let expected = state(&mut con);
-    assert!(expected.len() >= 4, "{expected:?}");
-    assert_eq!(state(&mut on_replica), expected);
-    drop(replica);
-    let again = primary.restart(|builder| builder);
-    assert_eq!(state(&mut again.connect()), expected);
+    let held = same_everywhere(all_of_it);
+    assert!(held.len() >= 4, "{held:?}");
+    let (_, members, ..) = held.iter().find(|(key, ..)| key == "runs").unwrap();
+    assert!(members.iter().any(|(member, _)| member.contains(';')), "{members:?}");
+    assert!(members.iter().any(|(member, _)| member.starts_with('#')), "{members:?}");
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! SLIDEWIN.MCHECK: several keys, one decision.
 
 use crate::harness::{caught_up, has, subscriber, Client, Clock, Server};
-use crate::replication::state;
+use crate::replication::{same_everywhere, state};
 use redis::ConnectionLike;
 use std::sync::Barrier;
 
@@ -287,19 +287,8 @@ fn all_of_it(con: &mut Client, clock: &Clock) {
 
 #[test]
 fn replicas_and_the_aof_follow_each_key() {
-    let clock = Clock::frozen();
-    let options = "--appendonly yes --appendfsync always --aof-use-rdb-preamble no";
-    let primary = Server::builder().clock(&clock).args(options).start();
-    let replica = Server::builder().clock(&clock).without_module().start_replica_of(&primary);
-    let (mut con, mut on_replica) = (primary.connect(), replica.connect());
-    all_of_it(&mut con, &clock);
-    caught_up(&mut con, &mut on_replica);
-    let expected = state(&mut con);
-    assert_eq!(expected.len(), 5, "{expected:?}");
-    assert_eq!(state(&mut on_replica), expected);
-    drop(replica);
-    let again = primary.restart(|builder| builder);
-    assert_eq!(state(&mut again.connect()), expected);
+    let held = same_everywhere(all_of_it);
+    assert_eq!(held.len(), 5, "{held:?}");
 }
 
 #[test]

@@ -47,6 +47,23 @@ pub fn state(con: &mut Client) -> Keys {
     state
 }
 
+/// What is held after `play` on a primary, by its replica, which lacks the module, and by its AOF at the next start.
+pub fn same_everywhere(play: impl FnOnce(&mut Client, &Clock)) -> Keys {
+    let clock = Clock::frozen();
+    let options = "--appendonly yes --appendfsync always --aof-use-rdb-preamble no";
+    let primary = Server::builder().clock(&clock).args(options).start();
+    let replica = Server::builder().clock(&clock).without_module().start_replica_of(&primary);
+    let (mut con, mut on_replica) = (primary.connect(), replica.connect());
+    play(&mut con, &clock);
+    caught_up(&mut con, &mut on_replica);
+    let expected = state(&mut con);
+    assert_eq!(state(&mut on_replica), expected);
+    drop(replica);
+    let again = primary.restart(|builder| builder);
+    assert_eq!(state(&mut again.connect()), expected);
+    expected
+}
+
 #[test]
 fn both_sides_are_equal() {
     let clock = Clock::frozen();

@@ -1,7 +1,7 @@
 //! `SLIDEWIN.RESERVE`: a place in line instead of a refusal.
 
 use crate::harness::{caught_up, within_limit, Client, Clock, Server};
-use crate::replication::state;
+use crate::replication::same_everywhere;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
@@ -198,23 +198,12 @@ fn all_of_it(con: &mut Client, clock: &Clock) {
 
 #[test]
 fn replicas_and_the_aof_have_the_same_places() {
-    let clock = Clock::frozen();
-    let options = "--appendonly yes --appendfsync always --aof-use-rdb-preamble no";
-    let primary = Server::builder().clock(&clock).args(options).start();
-    let replica = Server::builder().clock(&clock).without_module().start_replica_of(&primary);
-    let (mut con, mut on_replica) = (primary.connect(), replica.connect());
-    all_of_it(&mut con, &clock);
-    let places =
-        |con: &mut Client, key: &str| con.log(key).iter().filter(|(member, _)| member.contains('>')).count();
-    assert!(places(&mut con, "line") > 50, "{:?}", con.log("line"));
-    assert!(con.log("within").iter().any(|(member, _)| member.contains('~') && member.contains('>')));
-    caught_up(&mut con, &mut on_replica);
-    let expected = state(&mut con);
-    assert!(expected.len() >= 4, "{expected:?}");
-    assert_eq!(state(&mut on_replica), expected);
-    drop(replica);
-    let again = primary.restart(|builder| builder);
-    assert_eq!(state(&mut again.connect()), expected);
+    let held = same_everywhere(all_of_it);
+    assert!(held.len() >= 4, "{held:?}");
+    let members = |name: &str| held.iter().find(|(key, ..)| key == name).map(|(_, log, ..)| log).unwrap();
+    let places = members("line").iter().filter(|(member, _)| member.contains('>')).count();
+    assert!(places > 50, "{:?}", members("line"));
+    assert!(members("within").iter().any(|(member, _)| member.contains('~') && member.contains('>')));
 }
 
 #[test]

@@ -3,8 +3,7 @@
 //! This crate is the limiter of slidewin without a server. It knows neither Redis nor a clock: a [`Log`] holds the
 //! admissions, the time is an argument, and random numbers are an argument too. There is one function for each
 //! command: [`check`], [`check_all`], [`peek`], [`reserve()`], [`refund`] and [`newest`]. Each reads the log, decides,
-//! records, and answers with
-//! everything that happened.
+//! records, and answers with everything that happened.
 //!
 //! Start with [`check`]. What an element of the log says is in [`entry`], how units are counted in `count`.
 //!

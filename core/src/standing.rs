@@ -13,7 +13,8 @@ pub struct Standing {
     pub limit: u64,
     /// The units that are left.
     pub remaining: u64,
-    /// The ms until a call of the same cost fits, and no line stands, rounded up. 0: now; `None`: never, the cost is above the limit.
+    /// The ms until a call of the same cost fits, and no line stands, rounded up. 0: now; `None`: never, the cost is above
+    /// the limit.
     pub retry_after_ms: Option<i64>,
     /// The ms until the window is empty, rounded up. 0: it is empty.
     pub reset_after_ms: i64,
