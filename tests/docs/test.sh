@@ -20,6 +20,7 @@ php -r 'exit(extension_loaded("redis") && stream_resolve_include_path("Predis/Au
     apt_install php-redis php-predis
 need ruby ruby ruby-redis
 ruby -e 'require "redis"' 2>/dev/null || apt_install ruby-redis
+ruby -e 'require "redis"; Redis::VERSION.to_i < 5 or require "redis-clustering"' 2>/dev/null || apt_install ruby-redis-clustering
 need go golang-go golang-github-gomodule-redigo-dev
 [[ -d /usr/share/gocode/src/github.com/gomodule/redigo ]] || apt_install golang-github-gomodule-redigo-dev
 GO111MODULE=off GOPATH=/usr/share/gocode GOCACHE=$installed/go-cache \

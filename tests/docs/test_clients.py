@@ -28,6 +28,10 @@ PROGRAMS = {
 }
 REPLIES = {row[0]: row[1:] for row in rows(PAGE, "client")}
 CLUSTER = {row[0]: row[1:] for row in rows(PAGE, "client in a cluster")}
+# In a cluster redis-rb 4 and redis-rb 5 are two clients, of which a system has one.
+REDIS_RB = subprocess.check_output(["ruby", "-e", "require 'redis'; print 'redis-rb ', Redis::VERSION.to_i"], text=True)
+CLUSTER["redis-rb"] = CLUSTER[REDIS_RB]
+del CLUSTER["redis-rb 4"], CLUSTER["redis-rb 5"]
 LOST = {row[0]: row[1:] for row in rows(PAGE, "client whose reply is lost")}
 NOT_RUN = "not run here"
 

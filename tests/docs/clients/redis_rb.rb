@@ -26,13 +26,21 @@ def call
   ]
 end
 
+# From 5.0 on a cluster needs a gem of its own.
+def clustered(**options)
+  return Redis.new(cluster: NODES, **options) if Redis::VERSION.to_i < 5
+
+  require 'redis-clustering'
+  Redis::Cluster.new(nodes: NODES, **options)
+end
+
 def cluster
-  redis = Redis.new(cluster: NODES)
+  redis = clustered
   (0...50).map { |n| attempt { redis.call('SLIDEWIN.CHECK', "rl:#{n}", '1m', 1) } }
 end
 
 def replica
-  redis = Redis.new(cluster: NODES, replica: true)
+  redis = clustered(replica: true)
   (0...50).map { |n| attempt { redis.call('SLIDEWIN.PEEK', "rl:#{n}", '1m', 1) } }
 end
 
