@@ -1,4 +1,5 @@
-//! Random calls on several keys, with IDs and places in line, at exact times: each answer is that of the naive model, on primary and replica.
+//! Random calls on several keys, with IDs and places in line, at exact times: each answer is that of the naive model, on
+//! primary and replica.
 //!
 //! Each key is used with the longest window from its first admission on, so that the model need not know what a server
 //! may forget. `PROPTEST_CASES=20000 cargo test several_keys` looks longer.

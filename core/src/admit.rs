@@ -26,7 +26,8 @@ pub(crate) fn base(random: u64) -> u64 {
 }
 
 /// Records an admission of the request's cost, whatever the limits say: now, or as a place in line where `fit_us`, the
-/// time at which it may go, is later. Answers the new ends of the log: the last score is that of the admission. Says in `outcome` what was trimmed and whether the log was begun anew.
+/// time at which it may go, is later. Answers the new ends of the log: the last score is that of the admission. Says in
+/// `outcome` what was trimmed and whether the log was begun anew.
 pub(crate) fn admit<L: Record>(
     log: &mut L,
     ends: Option<Ends<L::Member>>,
