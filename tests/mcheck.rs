@@ -431,19 +431,22 @@ fn an_event_within_one_key_may_change_another() {
 fn one_call_costs_the_server_less_than_three() {
     const TIMES: usize = 300;
     let (server, mut con) = Server::start();
-    // With all that a call costs, from reading it to sending the reply. What else the machine does only adds.
-    let mut cost_us = |lines: &[&str]| {
-        let mut round = || (0..TIMES).for_each(|_| lines.iter().for_each(|line| _ = con.call::<i64>(line)));
-        (0..5).map(|_| server.cpu_us(&mut round)).min().unwrap()
-    };
-    let several = cost_us(&["SLIDEWIN.MCHECK 3 a 1h 1000000 b 1h 1000000 c 1h 1000000"]);
-    let singly = cost_us(&[
-        "SLIDEWIN.CHECK a 1h 1000000",
-        "SLIDEWIN.CHECK b 1h 1000000",
-        "SLIDEWIN.CHECK c 1h 1000000",
-    ]);
+    let calls: [&[&str]; 3] = [
+        &["SLIDEWIN.MCHECK 3 a 1h 1000000 b 1h 1000000 c 1h 1000000"],
+        &["SLIDEWIN.CHECK a 1h 1000000", "SLIDEWIN.CHECK b 1h 1000000", "SLIDEWIN.CHECK c 1h 1000000"],
+        &["SLIDEWIN.MCHECK 3 a 1h 1000000 b 1h 1000000 c 1h 0"],
+    ];
+    // With all that a call costs, from reading it to sending the reply. What else the machine does only adds, and each of
+    // the three has its turn in every round.
+    let mut least_us = [u64::MAX; 3];
+    for _ in 0..15 {
+        for (lines, least_us) in calls.iter().zip(&mut least_us) {
+            let round = || (0..TIMES).for_each(|_| lines.iter().for_each(|line| _ = con.call::<i64>(line)));
+            *least_us = server.cpu_us(round).min(*least_us);
+        }
+    }
+    let [several, singly, refused] = least_us;
     assert!(several * 4 < singly * 3, "{several} us for {TIMES} calls, singly {singly} us");
-    let refused = cost_us(&["SLIDEWIN.MCHECK 3 a 1h 1000000 b 1h 1000000 c 1h 0"]);
     assert!(
         refused * 3 < singly * 2,
         "{refused} us for {TIMES} refusals, three that are admitted {singly} us"

@@ -80,7 +80,7 @@ fn run(con: &mut Client, call: &str, event: &str, command: &str, answer: i64) {
     };
     // Expired as a log, but not as a key; and both.
     con.call::<()>("ZADD idle 1000000 5 2000000 6");
-    con.call::<()>("DEBUG SET-ACTIVE-EXPIRE 0");
+    con.keep_expired();
     con.call::<()>("SET gone hello PX 1");
     std::thread::sleep(Duration::from_millis(3));
     let key = call.split(' ').nth(1).unwrap();
