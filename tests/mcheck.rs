@@ -436,19 +436,13 @@ fn one_call_costs_the_server_less_than_three() {
         &["SLIDEWIN.CHECK a 1h 1000000", "SLIDEWIN.CHECK b 1h 1000000", "SLIDEWIN.CHECK c 1h 1000000"],
         &["SLIDEWIN.MCHECK 3 a 1h 1000000 b 1h 1000000 c 1h 0"],
     ];
-    // With all that a call costs, from reading it to sending the reply. What else the machine does only adds, and each of
-    // the three has its turn in every round.
-    let mut least_us = [u64::MAX; 3];
-    for _ in 0..15 {
-        for (lines, least_us) in calls.iter().zip(&mut least_us) {
-            let round = || (0..TIMES).for_each(|_| lines.iter().for_each(|line| _ = con.call::<i64>(line)));
-            *least_us = server.cpu_us(round).min(*least_us);
-        }
-    }
-    let [several, singly, refused] = least_us;
-    assert!(several * 4 < singly * 3, "{several} us for {TIMES} calls, singly {singly} us");
-    assert!(
-        refused * 3 < singly * 2,
-        "{refused} us for {TIMES} refusals, three that are admitted {singly} us"
-    );
+    // With all that a call costs, from reading it to sending the reply. A processor has fast and slow moments: a round
+    // compares calls of about the same moment, and most rounds must agree.
+    let mut cost_us = |lines: &[&str]| {
+        server.cpu_us(|| (0..TIMES).for_each(|_| lines.iter().for_each(|line| _ = con.call::<i64>(line))))
+    };
+    let rounds: Vec<[u64; 3]> = (0..15).map(|_| calls.map(&mut cost_us)).collect();
+    let most = |holds: fn(&&[u64; 3]) -> bool| rounds.iter().filter(holds).count() * 2 > rounds.len();
+    assert!(most(|&&[several, singly, _]| several * 4 < singly * 3), "us for {TIMES} calls: {rounds:?}");
+    assert!(most(|&&[_, singly, refused]| refused * 5 < singly * 2), "us for {TIMES} calls: {rounds:?}");
 }
