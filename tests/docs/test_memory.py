@@ -10,6 +10,7 @@ from itertools import count, islice, repeat
 
 import pytest
 import redis
+import servers
 from pages import ROOT, page, rows, stock
 
 PAGE = page("memory.md")
@@ -41,6 +42,11 @@ def all_answer(port, answer, requests):
             assert answers.read(len(answer) * len(some)) == answer * len(some)
 
 
+def being_moved(connection):
+    """The bytes of old tables, where the server says so."""
+    return connection.info("memory").get("mem_overhead_db_hashtable_rehashing", 0)
+
+
 def key_bytes(version, name, admissions):
     """What a key named like that needs, with so many admissions and its TTL."""
     keys = 100_000 if admissions == 1 else 12_500  # both fill the server's tables to the same degree
@@ -51,8 +57,9 @@ def key_bytes(version, name, admissions):
         requests = [resp("SLIDEWIN.CHECK", name, "1h", admissions) for name in names]
         for _ in range(admissions):
             all_answer(server.port, b":1\r\n", requests)
-        # A table that has grown moves its keys with each look-up, and keeps the old one until it is done.
+        # A table that has grown keeps the old one until its keys are moved: by look-ups and by the server.
         all_answer(server.port, b":0\r\n", [resp("SLIDEWIN.PEEK", name, "1h", admissions) for name in names])
+        servers.wait_until("all keys are moved", lambda: not being_moved(connection))
         assert connection.dbsize() == keys
         # The connection's buffers are given back after a while: they are not the keys'.
         memory = connection.info("memory")
