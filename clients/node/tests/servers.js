@@ -141,15 +141,20 @@ export async function startSentinel(t, server) {
   return sentinel.port;
 }
 
-/** Redis behind a wire that can be cut after a command has arrived and before its reply comes back. */
+/**
+ * Redis behind a wire that can be cut after a command of ours has arrived and before its reply comes back. What a client
+ * asks of its own accord does not cut it.
+ */
 export async function startCut(t, server) {
   const wire = { port: 0, cutBeforeReply: false, sockets: new Set() };
   const proxy = createServer((socket) => {
     const upstream = connect(server.port, '127.0.0.1');
     for (const end of [socket, upstream]) wire.sockets.add(end.on('error', () => {}));
+    let isOurs = false;
+    socket.on('data', (data) => { isOurs = /slidewin\./i.test(data); });
     socket.pipe(upstream);
     upstream.on('data', (data) => {
-      if (!wire.cutBeforeReply) return socket.write(data);
+      if (!wire.cutBeforeReply || !isOurs) return socket.write(data);
       wire.cutBeforeReply = false;
       socket.destroy();
       upstream.destroy();
