@@ -8,6 +8,7 @@
 #![cfg_attr(test, allow(clippy::arithmetic_side_effects))]
 
 mod command;
+mod hash;
 mod operator;
 mod server;
 

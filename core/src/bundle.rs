@@ -42,11 +42,11 @@ struct Policy {
 
 #[cfg(not(feature = "tiny-bundles"))]
 const POLICY: Policy = Policy {
-    least_elements: 24,
+    least_elements: 12,
     most_packed: (64, 128),
-    every_packed: 16,
+    every_packed: 12,
     every: 48,
-    least_rest: 8,
+    least_rest: 6,
     most_at_once: 64,
 };
 /// Bundles at every chance, so that short random sequences meet all of it.
@@ -59,9 +59,6 @@ const POLICY: Policy = Policy {
     least_rest: 2,
     most_at_once: 4,
 };
-
-/// A log with fewer elements is never bundled.
-pub(crate) const LEAST_ELEMENTS: u64 = POLICY.least_elements;
 
 /// The width of the offsets in `times`, which follow the weight in `member`; `None` where this is no bundle. Looks at the
 /// structure only.

@@ -1,11 +1,10 @@
 //! The decision: whether every window has room, and what is recorded if so.
 
 use crate::ends::Ends;
-use crate::entry::{Entry, Kind};
 use crate::log::{Log, Record};
 use crate::outcome::{Forecast, Outcome};
 use crate::standing::Standing;
-use crate::{admit, bundle, count, horizon, repair, reserve, Error, Request};
+use crate::{admit, count, horizon, repair, reserve, Error, Request};
 
 /// Admits a call and records it, or refuses it and changes nothing.
 ///
@@ -97,8 +96,11 @@ pub(crate) fn has_room<L: Log>(
     request: &Request,
     summed: &mut u64,
 ) -> bool {
+    // How the windows stand takes the old end of the log in any case.
+    let remember = !request.with_standings;
     if let Some(ends) = ends {
-        if ends.line_us(now_us).is_some() || is_certainly_full(log, ends, now_us, request) {
+        let is_line = ends.line_us(now_us).is_some();
+        if is_line || (remember && is_still_full(log, ends, now_us, request)) {
             return false;
         }
         ends.read_oldest(log, now_us.saturating_sub(request.windows.longest_us()));
@@ -106,27 +108,20 @@ pub(crate) fn has_room<L: Log>(
     request.windows.as_slice().iter().all(|window| {
         let since_us = now_us.saturating_sub(window.length_us);
         let Some(room) = window.limit.checked_sub(request.cost) else { return false };
-        ends.as_ref().is_none_or(|ends| count::has_room(log, ends, since_us, room, summed))
+        ends.as_ref().is_none_or(|ends| count::has_room(log, ends, since_us, room, remember, summed))
     })
 }
 
-/// True only if a window is certainly full: a flood of refusals to a small log then needs a single look-up. A weight-1
-/// entry with total `last - room` that is still live means that more than `room` units are live. Its name follows from
-/// its total. A larger log holds its entries in bundles, which have other names.
-fn is_certainly_full<L: Log>(log: &mut L, ends: &Ends<L::Member>, now_us: i64, request: &Request) -> bool {
-    let Some((last_us, last)) = ends.last_entry.filter(|_| ends.foreign_after_it == 0) else { return false };
-    let Some(elements) = ends.elements else { return false };
-    elements < bundle::LEAST_ELEMENTS
-        && request.windows.as_slice().iter().any(|window| {
-            let room = window.limit.checked_sub(request.cost).filter(|&room| room < elements);
-            room.is_some_and(|room| {
-                let total = last.total.wrapping_sub(room);
-                let member = Entry { total, weight: 1, kind: Kind::Single }.encode();
-                let score_us = log.score_of(member.as_bytes());
-                let since_us = now_us.saturating_sub(window.length_us);
-                score_us.is_some_and(|score_us| score_us > since_us && score_us <= last_us)
-            })
+/// Whether the element that left no room for an earlier call is still there, and leaves none for this one. True only if
+/// a window is certainly full: a flood of refusals then needs one look-up besides the newest element.
+fn is_still_full<L: Log>(log: &mut L, ends: &Ends<L::Member>, now_us: i64, request: &Request) -> bool {
+    log.remembered().is_some_and(|element| {
+        request.windows.as_slice().iter().any(|window| {
+            let since_us = now_us.saturating_sub(window.length_us);
+            let room = window.limit.checked_sub(request.cost).filter(|_| element.score_us > since_us);
+            room.is_some_and(|room| count::has_room_from(&element, ends, since_us, room) == Some(false))
         })
+    })
 }
 
 /// How each window stands, where the request asks.

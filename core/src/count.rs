@@ -88,32 +88,50 @@ impl Live {
     }
 }
 
-/// Whether at most `room` units have a score above `since_us`. Where an element of ours is the oldest of these, one look
-/// at one of its units tells: it is the unit that leaves no room, and all after it are newer.
+/// Whether at most `room` units have a score above `since_us`. If not, the log remembers why, where it is asked to.
 pub(crate) fn has_room<L: Log>(
     log: &mut L,
     ends: &Ends<L::Member>,
     since_us: i64,
     room: u64,
+    remember: bool,
     summed: &mut u64,
 ) -> bool {
     if ends.last_us <= since_us {
         return true;
     }
-    if let Some(element) = ends.known_after(since_us) {
-        if let (Some(entry), Some((last_us, last))) = (element.entry, ends.last_entry) {
-            let newer = last.total.wrapping_sub(entry.total);
-            let is_possible = (newer >= last.weight && newer < IMPOSSIBLE / 2)
-                || (element.score_us, entry) == (last_us, last);
-            if is_possible && entry.weight < IMPOSSIBLE / 2 {
-                let Some(room) = room.checked_sub(newer.saturating_add(ends.foreign_after_it)) else {
-                    return false;
-                };
-                return entry.weight <= room || element.time_of_unit(room) <= since_us;
-            }
+    let known = ends.known_after(since_us);
+    let sought =
+        if known.is_none() && !ends.is_single() { first_entry_after(log, since_us) } else { (None, 0) };
+    let first = known.or(sought.0.as_ref().filter(|_| sought.1 == 0));
+    if let Some((first, has_room)) = first.and_then(|it| Some((it, has_room_from(it, ends, since_us, room)?)))
+    {
+        if remember && !has_room {
+            log.remember(first);
         }
+        return has_room;
     }
     Live::count(log, ends, since_us, summed).units <= room
+}
+
+/// Whether at most `room` units are newer than `since_us`, of this element and those after it. One look at one of its
+/// units tells: it is the unit that leaves no room, and all after it are newer. `None` where the element is no entry or the
+/// totals cannot be right. The element itself is newer.
+pub(crate) fn has_room_from<M: AsRef<[u8]>>(
+    element: &Element<M>,
+    ends: &Ends<M>,
+    since_us: i64,
+    room: u64,
+) -> Option<bool> {
+    let (entry, (last_us, last)) = (element.entry?, ends.last_entry?);
+    let newer = last.total.wrapping_sub(entry.total);
+    let is_possible =
+        (newer >= last.weight && newer < IMPOSSIBLE / 2) || (element.score_us, entry) == (last_us, last);
+    if !is_possible || entry.weight >= IMPOSSIBLE / 2 {
+        return None;
+    }
+    let room = room.checked_sub(newer.saturating_add(ends.foreign_after_it));
+    Some(room.is_some_and(|room| entry.weight <= room || element.time_of_unit(room) <= since_us))
 }
 
 /// The oldest element above a score that is an entry, and the number of foreign members before it.

@@ -83,7 +83,7 @@ impl<M: AsRef<[u8]>> Ends<M> {
     }
 
     /// Whether the log is known to have no other element than the last one.
-    fn is_single(&self) -> bool {
+    pub fn is_single(&self) -> bool {
         self.elements == Some(1)
     }
 

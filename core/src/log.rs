@@ -85,6 +85,11 @@ pub trait Log {
     fn score_of(&mut self, member: &[u8]) -> Option<i64>;
     /// When the log expires, in ms since the epoch; `None`: never.
     fn expiry_ms(&mut self) -> Option<i64>;
+    /// Keeps in mind an entry that leaves no room for a call: it will leave none for the next calls either.
+    fn remember(&mut self, element: &Element<Self::Member>);
+    /// The entry that was given to [`Log::remember`] last, where the log has it now, with that score. To forget it is
+    /// always right: it only makes a refusal faster.
+    fn remembered(&mut self) -> Option<Element<Self::Member>>;
 }
 
 /// The element that is `steps` after `at` in a walk, where marks are passed over.

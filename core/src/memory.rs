@@ -16,6 +16,7 @@ pub struct MemoryLog {
     expiry_ms: Option<i64>,
     writes: usize,
     cursor: Scored,
+    remembered: Option<Element<Vec<u8>>>,
 }
 
 impl MemoryLog {
@@ -124,6 +125,15 @@ impl Log for MemoryLog {
 
     fn expiry_ms(&mut self) -> Option<i64> {
         self.expiry_ms
+    }
+
+    fn remember(&mut self, element: &Element<Vec<u8>>) {
+        self.remembered = Some(element.clone());
+    }
+
+    fn remembered(&mut self) -> Option<Element<Vec<u8>>> {
+        let is_there = |it: &Element<Vec<u8>>| self.scores.get(&it.member) == Some(&it.score_us);
+        self.remembered.clone().filter(is_there)
     }
 }
 

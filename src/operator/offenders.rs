@@ -7,6 +7,7 @@
 //! The table of hash chains is our own: with the standard library's map a refused call takes 17 % more instructions
 //! where refusals come from more keys than are tracked (6,966 against 5,934, `bench/instructions.sh`).
 
+use crate::hash::hash;
 use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 
 /// How many keys are tracked.
@@ -171,19 +172,6 @@ impl Offenders {
         (self.least, self.hand) = (0, 0);
         self.halved_us = now_us.saturating_sub(passed_us.max(0) % HALVE_EVERY_US);
     }
-}
-
-/// Multiply and rotate, eight bytes at a time.
-fn hash(key: &[u8]) -> u64 {
-    let mix = |hash: u64, word: [u8; 8]| {
-        (hash.rotate_left(5) ^ u64::from_le_bytes(word)).wrapping_mul(0x517c_c1b7_2722_0a95)
-    };
-    let mut words = key.chunks_exact(8);
-    let hash = words.by_ref().filter_map(|word| word.try_into().ok()).fold(key.len() as u64, mix);
-    let mut last = [0; 8];
-    last.iter_mut().zip(words.remainder()).for_each(|(to, from)| *to = *from);
-    let hash = mix(hash, last);
-    hash ^ (hash >> 32) // the low bits, which choose the chain, know little of the high ones
 }
 
 #[cfg(test)]

@@ -60,6 +60,7 @@ api! {
     notify = RedisModule_NotifyKeyspaceEvent: unsafe extern "C" fn(Ctx, c_int, *const c_char, Text) -> c_int;
     create_string = RedisModule_CreateString: unsafe extern "C" fn(Ctx, *const c_char, usize) -> Text;
     free_string = RedisModule_FreeString: unsafe extern "C" fn(Ctx, Text);
+    retain_string = RedisModule_RetainString: unsafe extern "C" fn(Ctx, Text);
     string_ptr_len =
         RedisModule_StringPtrLen: unsafe extern "C" fn(*const RedisModuleString, *mut usize) -> *const c_char;
     reply_integer = RedisModule_ReplyWithLongLong: unsafe extern "C" fn(Ctx, c_longlong) -> c_int;

@@ -1,7 +1,7 @@
 //! The log in a sorted set of the server: an open key, and the seeks in it.
 
 use super::call::Call;
-use super::clock;
+use super::{clock, remembered};
 use crate::command::Error;
 use redis_module::raw::{self, RedisModuleKey, RedisModuleString};
 use slidewin_core::{Element, Log};
@@ -183,6 +183,31 @@ impl<'a> Log for Key<'a> {
         }
         let (in_ms, now_ms) = clock::within_one_ms(|_| get(api.get_expire));
         (in_ms != never).then(|| now_ms.saturating_add(in_ms))
+    }
+
+    fn remember(&mut self, element: &Element<OwnedString<'a>>) {
+        let &Element { score_us, entry, is_mark, ref member } = element;
+        let element = Element { score_us, entry, is_mark, member: member.text };
+        // SAFETY: this call runs; name and member are strings of the server.
+        unsafe { remembered::put(self.call.api, self.call.bytes(self.name), element) };
+    }
+
+    fn remembered(&mut self) -> Option<Element<OwnedString<'a>>> {
+        if !self.is_zset {
+            return None;
+        }
+        // SAFETY: this call runs, and the name lives as long as it.
+        let Element { score_us, entry, is_mark, member } =
+            unsafe { remembered::get(self.call.bytes(self.name)) }?;
+        let mut score = 0.0;
+        // SAFETY: an open sorted set, and a string that the table keeps alive. Here it gets a second owner.
+        let status = unsafe {
+            (self.call.api.retain_string)(std::ptr::null_mut(), member);
+            (self.call.api.zset_score)(self.handle, member, &mut score)
+        };
+        let member = OwnedString { call: self.call, text: member };
+        let is_there = status == raw::REDISMODULE_OK as c_int && score == score_us as f64;
+        is_there.then_some(Element { score_us, entry, is_mark, member })
     }
 }
 

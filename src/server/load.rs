@@ -3,7 +3,7 @@
 //! The `redis_module!` macro would do as much, and leave a context of 17 KB behind for each unload.
 
 use super::api::Api;
-use super::{info, table};
+use super::{info, remembered, table};
 use crate::operator::{log_lines, Offenders};
 use redis_module::raw::{self, RedisModuleCtx, RedisModuleString};
 use redis_module::Context;
@@ -77,6 +77,10 @@ pub unsafe extern "C" fn RedisModule_OnLoad(
 #[allow(non_snake_case)]
 pub extern "C" fn RedisModule_OnUnload(_ctx: *mut RedisModuleCtx) -> c_int {
     Offenders::here().reset();
+    if let Some(api) = Api::get() {
+        // SAFETY: the server unloads a module while none of its commands runs.
+        unsafe { remembered::clear(api) };
+    }
     drop(std::panic::take_hook());
     raw::REDISMODULE_OK as c_int
 }

@@ -11,6 +11,7 @@ mod key;
 mod keys;
 mod load;
 pub mod random;
+mod remembered;
 mod table;
 mod write;
 
