@@ -46,6 +46,7 @@ mod planted_panic;
 mod readme;
 mod refund;
 mod refused;
+mod remembered;
 mod renamed;
 mod replication;
 mod reservations;

@@ -4,7 +4,7 @@ use crate::harness::{is_valkey, module, version, Builder, Client, Server};
 use std::path::PathBuf;
 use tempfile::TempDir;
 
-fn builder() -> Builder {
+pub fn builder() -> Builder {
     // Older servers always allow it.
     Server::builder().args(if version() >= (7, 0, 0) { "--enable-module-command yes" } else { "" })
 }

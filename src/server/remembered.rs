@@ -34,7 +34,7 @@ static TABLE: Shared = Shared(UnsafeCell::new(Table { tags: [0; SLOTS], elements
 /// The slot of a key, and its tag.
 fn place(key: &[u8]) -> (usize, u8) {
     let hash = hash(key);
-    (hash as usize % SLOTS, (hash >> 56) as u8)
+    (hash as usize % SLOTS, (hash >> 12) as u8)
 }
 
 /// What was put for this key last, unless another key has taken its place; or what was put for another key.
