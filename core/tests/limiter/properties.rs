@@ -89,6 +89,11 @@ proptest! {
                 let request = longest(10);
                 prop_assert_eq!(check(&mut log, now_us, &request).receipt, model.check(now_us, &request));
             }
+            // Who does not ask how the windows stand may be refused by what left no room for an earlier call.
+            if let Op::Check(request) | Op::Peek(request) = op {
+                let plain = Request { with_standings: false, ..*request };
+                prop_assert_eq!(peek(&mut log, now_us, &plain).has_room, model.fits(now_us, request), "{:?}", request);
+            }
             match op {
                 Op::Pass(us) if *us >= 0 => now_us += us,
                 Op::Pass(us) => {
