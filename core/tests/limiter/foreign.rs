@@ -94,7 +94,22 @@ proptest! {
         let window = Window { length_us: back_us, limit: u64::MAX };
         let request = Request { with_standings: true, ..Request::new(&[window]).unwrap() };
         let standing = slidewin_core::peek(&mut log, START_US, &request).standings[0];
-        prop_assert_eq!(u64::MAX - standing.remaining, naive_units(&log, since_us));
+        let units = naive_units(&log, since_us);
+        prop_assert_eq!(u64::MAX - standing.remaining, units);
+        // So does the decision alone: by the oldest element, by one that is sought, and by what left no room before.
+        let units_of = |(at_us, member)| Element::new(at_us, member).entry.map_or(1, |entry| entry.weight);
+        if log.elements().all(|element| units_of(element) < 1 << 56) {
+            let longer = Window { length_us: 5_000_000, limit: u64::MAX };
+            let mut has_room = |windows: &[Window]| {
+                slidewin_core::peek(&mut log, START_US, &Request::new(windows).unwrap()).has_room
+            };
+            let is_line = !has_room(&[longer]);
+            for limit in [units, units, units + 1] {
+                for windows in [&[Window { limit, ..window }][..], &[longer, Window { limit, ..window }]] {
+                    prop_assert_eq!(has_room(windows), units < limit && !is_line, "{:?}", windows);
+                }
+            }
+        }
     }
 
     #[test]
