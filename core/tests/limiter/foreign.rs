@@ -8,7 +8,7 @@ use slidewin_core::{refund, Admitted, Element, MemoryLog, Record, Refund, Reques
 /// Units above `since_us`, as docs/design.md says: foreign members count one at the ends and nothing between;
 /// where the difference is impossible every element counts by itself.
 fn naive_units(log: &MemoryLog, since_us: i64) -> u64 {
-    let live: Vec<Option<(Entry, u64)>> = log
+    let live: Vec<Option<((i64, Entry), u64)>> = log
         .elements()
         .filter(|(at_us, _)| *at_us > since_us)
         // The mark of an ID weighs nothing, wherever it lies.
@@ -17,7 +17,7 @@ fn naive_units(log: &MemoryLog, since_us: i64) -> u64 {
             let entry = Element::new(at_us, member).entry?;
             let is_live = |at_us: &&i64| **at_us > since_us;
             Some((
-                entry,
+                (at_us, entry),
                 match naive::times_us(at_us, member).as_slice() {
                     [_] => entry.weight,
                     times_us => times_us.iter().filter(is_live).count() as u64,
@@ -30,12 +30,13 @@ fn naive_units(log: &MemoryLog, since_us: i64) -> u64 {
     let last = live.iter().rposition(Option::is_some).unwrap();
     let ends = (first + live.len() - 1 - last) as u64;
     let ((oldest, oldest_units), (newest, _)) = (live[first].unwrap(), live[last].unwrap());
-    if first == last {
+    // Two bundles that somebody made with the same score and the same total are taken for one.
+    if oldest == newest {
         return ends.saturating_add(oldest_units);
     }
-    let between = u128::from(newest.total.wrapping_sub(oldest.total));
+    let between = u128::from(newest.1.total.wrapping_sub(oldest.1.total));
     let units = between + u128::from(oldest_units);
-    if between < u128::from(newest.weight) || units >= 1 << 63 {
+    if between < u128::from(newest.1.weight) || units >= 1 << 63 {
         return alone;
     }
     ends.saturating_add(units as u64)
