@@ -213,3 +213,16 @@ fn a_bundle_hides_no_gap_that_somebody_left() {
         }
     }
 }
+
+#[test]
+fn what_is_remembered_proves_nothing_once_the_totals_cannot_be_right() {
+    let plain = |line| Request { with_standings: false, ..ask(line) };
+    let mut log = MemoryLog::default();
+    for nth in 0..3 {
+        assert!(check(&mut log, START_US + nth, &plain("60 3")).receipt.is_some());
+    }
+    assert!(!peek(&mut log, START_US + 3, &plain("60 3")).has_room);
+    log.zadd(START_US + 4, b"1"); // each element now counts by itself
+    assert!(peek(&mut log, START_US + 5, &plain("60 5")).has_room);
+    assert!(!peek(&mut log, START_US + 5, &plain("60 4")).has_room);
+}
