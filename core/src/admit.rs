@@ -34,7 +34,7 @@ pub(crate) fn admit<L: Record>(
     now_us: i64,
     fit_us: i64,
     request: &Request,
-    random: u64,
+    random: impl Fn() -> u64,
     outcome: &mut Outcome,
 ) -> Result<Ends<L::Member>, Error> {
     let longest_us = request.windows.longest_us();
@@ -52,15 +52,15 @@ pub(crate) fn admit<L: Record>(
             log.unlink();
             outcome.restarted = true;
         }
-        entry.total = entry.total.wrapping_add(base(random));
+        entry.total = entry.total.wrapping_add(base(random()));
         log.add(now_us, entry.encode().as_bytes(), request.mark())?;
-        log.expire_at(expiry_ms(now_us, fresh_promise_ms(longest_us, random)));
-        return Ok(Ends { elements: Some(1), ..Ends::with_last(now_us, entry, [None, None]) });
+        log.expire_at(expiry_ms(now_us, fresh_promise_ms(longest_us, random())));
+        return Ok(Ends { is_single: true, ..Ends::with_last(now_us, entry, [None, None]) });
     };
 
     let is_place = fit_us > now_us;
     let shared = shareable(&ends, now_us, request);
-    let total = ends.total().unwrap_or_else(|| base(random));
+    let total = ends.total().unwrap_or_else(|| base(random()));
     let last_us = ends.last_us;
     drop_what_cannot_matter(log, &mut ends, request.cost, &mut outcome.summed)?;
     let mut oldest = trim(log, ends, expired_us, outcome);
@@ -95,7 +95,7 @@ pub(crate) fn admit<L: Record>(
             log.expire_at(expiry_ms(score_us, promise_ms));
         }
     } else if !left_ms.is_some_and(|left_ms| is_enough(left_ms, longest_us)) {
-        log.expire_at(expiry_ms(score_us, fresh_promise_ms(longest_us, random)));
+        log.expire_at(expiry_ms(score_us, fresh_promise_ms(longest_us, random())));
     }
     Ok(Ends::with_last(score_us, entry, oldest))
 }

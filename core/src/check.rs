@@ -29,7 +29,7 @@ pub fn check(
     repair(log, &mut ends, now_us, request, &random, &mut outcome)?;
     if request.force || has_room(log, &mut ends, now_us, request, &mut outcome.summed) {
         let fit_us = ends.as_ref().and_then(|ends| ends.line_us(now_us)).unwrap_or(now_us);
-        let after = admit::admit(log, ends, now_us, fit_us, request, random(), &mut outcome)?;
+        let after = admit::admit(log, ends, now_us, fit_us, request, &random, &mut outcome)?;
         outcome.receipt = Some(after.last_us);
         ends = Some(after);
     }

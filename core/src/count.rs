@@ -102,7 +102,7 @@ pub(crate) fn has_room<L: Log>(
     }
     let known = ends.known_after(since_us);
     let sought =
-        if known.is_none() && !ends.is_single() { first_entry_after(log, since_us) } else { (None, 0) };
+        if known.is_none() && !ends.is_single { first_entry_after(log, since_us) } else { (None, 0) };
     let first = known.or(sought.0.as_ref().filter(|_| sought.1 == 0));
     if let Some((first, has_room)) = first.and_then(|it| Some((it, has_room_from(it, ends, since_us, room)?)))
     {

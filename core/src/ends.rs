@@ -11,8 +11,8 @@ pub(crate) struct Ends<M> {
     /// The oldest element and, if it has expired or is a mark, its successor; `None`: not read yet. If neither is live,
     /// counting seeks the first live one.
     pub oldest: [Option<Element<M>>; 2],
-    /// How many elements the log has, where that is known. The mark of its only entry may be left out.
-    pub elements: Option<u64>,
+    /// Whether the log is known to have no other element than the last one, the mark of that one's ID left out.
+    pub is_single: bool,
     /// The score of the last element.
     pub last_us: i64,
     /// The last element that is an entry, with its score.
@@ -57,15 +57,15 @@ impl<M: AsRef<[u8]>> Ends<M> {
             let Some(before) = past_marks(log, before, L::prev, 0) else { break None };
             at = before;
         };
-        let elements = Some(log.len());
-        Some(Ends { oldest: [None, None], elements, last_us, last_entry, foreign_after_it: foreign })
+        let oldest = [None, None];
+        Some(Ends { oldest, is_single: false, last_us, last_entry, foreign_after_it: foreign })
     }
 
     /// The ends of a log whose newest element is this entry.
     pub fn with_last(score_us: i64, entry: Entry, oldest: [Option<Element<M>>; 2]) -> Self {
         Ends {
             oldest,
-            elements: None,
+            is_single: false,
             last_us: score_us,
             last_entry: Some((score_us, entry)),
             foreign_after_it: 0,
@@ -75,23 +75,19 @@ impl<M: AsRef<[u8]>> Ends<M> {
     /// Reads the old end as well: the oldest element, and the next one if the first has expired or is a mark. A key that
     /// is full admits whenever one entry expires, so that these two are the entry to trim and the first live one.
     pub fn read_oldest(&mut self, log: &mut impl Log<Member = M>, expired_us: i64) {
-        if !self.is_single() {
+        self.is_single = log.len() == 1;
+        if !self.is_single {
             let oldest = log.first_after(i64::MIN);
             let goes_on = oldest.as_ref().is_some_and(|it| it.score_us <= expired_us || it.is_mark);
             self.oldest = [oldest, if goes_on { log.next() } else { None }];
         }
     }
 
-    /// Whether the log is known to have no other element than the last one.
-    pub fn is_single(&self) -> bool {
-        self.elements == Some(1)
-    }
-
     /// Whether an element may lie at that score or below: yes, unless the oldest is known to be newer.
     pub fn reach_back_to(&self, score_us: i64) -> bool {
         let [oldest, _] = &self.oldest;
         let oldest_us =
-            if self.is_single() { Some(self.last_us) } else { oldest.as_ref().map(|it| it.score_us) };
+            if self.is_single { Some(self.last_us) } else { oldest.as_ref().map(|it| it.score_us) };
         oldest_us.is_none_or(|oldest_us| oldest_us <= score_us)
     }
 
@@ -105,7 +101,7 @@ impl<M: AsRef<[u8]>> Ends<M> {
 
     /// The only element, where it is known to be a live entry whose parts need not be looked at.
     pub fn single_after(&self, since_us: i64) -> Option<First> {
-        let (score_us, entry) = self.last_entry.filter(|_| self.is_single())?;
+        let (score_us, entry) = self.last_entry.filter(|_| self.is_single)?;
         let is_plain = !matches!(entry.kind, Kind::Bundle { .. });
         let first = First { score_us, entry, live: entry.weight, time_us: score_us };
         (is_plain && score_us > since_us).then_some(first)

@@ -50,7 +50,7 @@ pub fn reserve(
     let fit_us = fit_us(log, &mut ends, now_us, request, &mut outcome.summed);
     let wait_us = fit_us.map(|fit_us| fit_us.saturating_sub(now_us));
     if let Some(fit_us) = fit_us.filter(|_| wait_us <= Some(max_wait_us)) {
-        let after = admit(log, ends, now_us, fit_us, request, random(), &mut outcome)?;
+        let after = admit(log, ends, now_us, fit_us, request, &random, &mut outcome)?;
         outcome.receipt = Some(after.last_us);
     }
     Ok(Reservation { wait_ms: wait_us.map(ceil_ms), outcome })
