@@ -15,7 +15,7 @@ from server import Server
 SECOND_US = 1_000_000
 HOUR = Ask(3600 * SECOND_US, 100)
 NEVER_FULL = 10**9
-# Before the first dense run it is found out how fast a contestant is, by shorter ones until two agree.
+# Before the first dense or hot run shorter ones find out how fast a contestant is; dense ones until two agree.
 CALIBRATION = 100_000
 CALIBRATIONS = 4
 

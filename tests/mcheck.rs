@@ -282,6 +282,7 @@ fn all_of_it(con: &mut Client, clock: &Clock) {
     assert!(con.refund("ip ID 44") > 0);
     clock.advance_ms(-100_000);
     assert_eq!(admitted(con, "3 user0 1 20 ip 2 1000 everybody 5 0"), 0);
+    // Some 14 units are live, and up to 11 expired ones are still in a bundle with them: to the clock they are to come.
     assert_eq!(admitted(con, "2 user1 1 40 everybody 5 1000"), 1);
 }
 

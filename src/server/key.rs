@@ -109,6 +109,14 @@ impl<'a> Key<'a> {
         (unsafe { (self.call.api.range_next)(self.handle) } != 0).then(|| self.current()).flatten()
     }
 
+    /// The score of this member, where the sorted set has it.
+    fn score(&self, member: &OwnedString) -> Option<f64> {
+        let mut score = 0.0;
+        // SAFETY: the handle is an open sorted set; a string of ours.
+        let status = unsafe { (self.call.api.zset_score)(self.handle, member.text, &mut score) };
+        (status == raw::REDISMODULE_OK as c_int).then_some(score)
+    }
+
     /// A score that is no whole number is none of ours.
     fn element((member, score): (OwnedString<'a>, f64)) -> Element<OwnedString<'a>> {
         let score_us = score as i64;
@@ -163,11 +171,7 @@ impl<'a> Log for Key<'a> {
         if !self.is_zset {
             return None;
         }
-        let member = OwnedString::new(self.call, member);
-        let mut score = 0.0;
-        // SAFETY: an open sorted set and a string of ours.
-        let status = unsafe { (self.call.api.zset_score)(self.handle, member.text, &mut score) };
-        (status == raw::REDISMODULE_OK as c_int).then_some(score as i64)
+        self.score(&OwnedString::new(self.call, member)).map(|score| score as i64)
     }
 
     fn expiry_ms(&mut self) -> Option<i64> {
@@ -199,14 +203,10 @@ impl<'a> Log for Key<'a> {
         // SAFETY: this call runs, and the name lives as long as it.
         let Element { score_us, entry, is_mark, member } =
             unsafe { remembered::get(self.call.bytes(self.name)) }?;
-        let mut score = 0.0;
-        // SAFETY: an open sorted set, and a string that the table keeps alive. Here it gets a second owner.
-        let status = unsafe {
-            (self.call.api.retain_string)(std::ptr::null_mut(), member);
-            (self.call.api.zset_score)(self.handle, member, &mut score)
-        };
+        // SAFETY: a string that the table keeps alive. Here it gets a second owner.
+        unsafe { (self.call.api.retain_string)(std::ptr::null_mut(), member) };
         let member = OwnedString { call: self.call, text: member };
-        let is_there = status == raw::REDISMODULE_OK as c_int && score == score_us as f64;
+        let is_there = self.score(&member) == Some(score_us as f64);
         is_there.then_some(Element { score_us, entry, is_mark, member })
     }
 }
